@@ -1,0 +1,111 @@
+// Package access knows who may do what: people, tokens, teams, roles, and the
+// audit of every change. It knows nothing of HTTP, SQL, queues or pages, and
+// imports app/fault and the standard library only.
+package access
+
+import (
+	"slices"
+
+	"ax/app/fault"
+)
+
+// Role of an actor in one team. Each role may do all that the earlier may.
+type Role string
+
+// The roles of a team, weakest first.
+const (
+	Viewer   Role = "viewer"
+	Operator Role = "operator"
+	Editor   Role = "editor"
+	Owner    Role = "owner"
+)
+
+// Roles lists the roles, weakest first.
+func Roles() []Role { return []Role{Viewer, Operator, Editor, Owner} }
+
+// rank orders the roles; 0 is no role.
+func (r Role) rank() int { return slices.Index(Roles(), r) + 1 }
+
+// Valid tells whether r is one of the four roles.
+func (r Role) Valid() bool { return r.rank() > 0 }
+
+// ActorKind says what acts.
+type ActorKind string
+
+// The kinds of actor.
+const (
+	User   ActorKind = "user"
+	Token  ActorKind = "token"
+	System ActorKind = "system" // the command line, or ax itself
+)
+
+// Actor is who asks: a person by session, a token, or the command line.
+type Actor struct {
+	Kind      ActorKind
+	ID        int64
+	Name      string // login, or the token's name
+	Admin     bool   // may do everything
+	Auditor   bool   // may read everything
+	Roles     map[int64]Role
+	Address   string // of the socket, for the audit
+	RequestID string
+}
+
+// Can is the one decision: may the actor do v to an object of the team?
+// Team 0 is the installation itself, open to admins only (auditors may read).
+func (a Actor) Can(v Verb, team int64) bool {
+	if a.Admin || a.Kind == System {
+		return true
+	}
+	if a.Auditor && v.reads() {
+		return true
+	}
+	need, known := minRole[v]
+	return known && team != 0 && a.Roles[team].rank() >= need.rank()
+}
+
+// Sees tells whether the actor may know that the team's objects exist.
+func (a Actor) Sees(team int64) bool { return a.Can(Read, team) }
+
+// Check is Can as an error: NotFound when the actor may not even know of the
+// object, Denied when it may see but not do.
+func (a Actor) Check(v Verb, team int64) error {
+	switch {
+	case a.Can(v, team):
+		return nil
+	case !a.Sees(team):
+		return fault.NotFound("There is no such object, or it belongs to another team")
+	default:
+		return fault.Denied("This needs the role %s in the team", string(minRole[v]))
+	}
+}
+
+// Scope limits a query to the teams that an actor may read.
+type Scope struct {
+	All   bool
+	Teams []int64 // sorted
+}
+
+// Scope of what the actor may read.
+func (a Actor) Scope() Scope {
+	if a.Admin || a.Auditor || a.Kind == System {
+		return Scope{All: true}
+	}
+	var s Scope
+	for team, role := range a.Roles {
+		if role.Valid() {
+			s.Teams = append(s.Teams, team)
+		}
+	}
+	slices.Sort(s.Teams)
+	return s
+}
+
+// Only narrows the scope to one team; the result is empty when the team is
+// outside of it.
+func (s Scope) Only(team int64) Scope {
+	if s.All || slices.Contains(s.Teams, team) {
+		return Scope{Teams: []int64{team}}
+	}
+	return Scope{}
+}

@@ -1,0 +1,48 @@
+package sched
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Call is one attempt as an executor sees it: all that it needs, nothing that
+// it could change.
+type Call struct {
+	InstanceID  string
+	TaskCode    string
+	BizID       string
+	Key         string // Idempotency-Key, the same for all attempts and replays
+	Attempt     int
+	Replay      int
+	ScheduledAt time.Time // the first due time
+	Payload     json.RawMessage
+	Target      Target
+	// ReceiptURL and ReceiptToken let a target that answers 202 report later;
+	// empty when no public address is known.
+	ReceiptURL   string
+	ReceiptToken string
+}
+
+// Result is what an executor found out. It is a fact, not a decision: whether
+// to try again is the policy's.
+type Result struct {
+	// Outcome is succeeded, failed, timed_out, canceled or accepted.
+	Outcome Outcome
+	// Definite: a complete answer came, or surely nothing was sent. Silence,
+	// a broken connection and a half answer are not definite: the target may
+	// or may not have done the work.
+	Definite      bool
+	StatusCode    int    // HTTP status; 0: none came
+	Error         string // one line for people; empty on success
+	Request       string // method, address, headers as sent; secrets masked
+	Response      string // head and start of the body, capped
+	ResponseBytes int64  // bytes of body read
+}
+
+// Executor carries out calls of one target kind. Execute returns when the
+// work is over or ctx is done; a context error is never success. It must not
+// write anything but what the target asks for.
+type Executor interface {
+	Execute(ctx context.Context, call Call) Result
+}

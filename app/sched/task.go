@@ -1,0 +1,73 @@
+package sched
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Task is a definition: schedule + target + policy. Code is unique in the
+// installation and never changes.
+type Task struct {
+	ID      int64
+	TeamID  int64
+	Code    string
+	Name    string
+	Group   string
+	Owner   string
+	Tags    []string
+	Enabled bool
+	Queue   string
+	Spec    Spec
+	Version int // raised by every edit; guards concurrent edits
+
+	ArchivedAt  time.Time
+	AnchorAt    time.Time // fixed rate: slots are anchor + k × period
+	NextFireAt  time.Time // next slot to plan; zero: none, or disabled
+	PausedFrom  time.Time
+	PausedUntil time.Time
+	PlanError   string // why it can't be planned
+
+	CreatedAt time.Time
+	CreatedBy string
+	UpdatedAt time.Time
+	UpdatedBy string
+}
+
+// Paused tells whether nothing of the task may start at now.
+func (t Task) Paused(now time.Time) bool {
+	return !t.PausedUntil.IsZero() && !now.Before(t.PausedFrom) && now.Before(t.PausedUntil)
+}
+
+// Spec is the part of a task that is versioned as one document.
+type Spec struct {
+	Schedule Schedule        `json:"schedule"`
+	Target   Target          `json:"target"`
+	Policy   Policy          `json:"policy"`
+	Payload  json.RawMessage `json:"payload,omitempty"`
+}
+
+// TargetKind says how a target is called.
+type TargetKind string
+
+// The kinds of target.
+const (
+	TargetHTTP  TargetKind = "http"
+	TargetMQ    TargetKind = "mq"
+	TargetShell TargetKind = "shell"
+)
+
+// Target is what is called. HTTP: POST to URL (design.md section 11).
+type Target struct {
+	Kind TargetKind `json:"kind"`
+	URL  string     `json:"url,omitempty"`
+}
+
+// TaskVersion is one past or present definition of a task.
+type TaskVersion struct {
+	TaskID    int64
+	Version   int
+	Spec      Spec
+	Author    string
+	Note      string
+	CreatedAt time.Time
+}
