@@ -1,0 +1,159 @@
+package db
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"net"
+	"strings"
+
+	gosql "github.com/go-sql-driver/mysql"
+	"gorm.io/gorm"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// dialect holds every difference between the SQL of MySQL (and MariaDB) and of
+// SQLite. Queries join these pieces and never ask which dialect it is.
+type dialect struct {
+	name string
+	// forUpdate, forUpdateSkipLocked and forShare end a SELECT. They begin with
+	// a space. SQLite needs none: its transactions are immediate, one at a time.
+	forUpdate, forUpdateSkipLocked, forShare string
+	// clock is the SELECT of the ledger's time in epoch milliseconds; empty
+	// means the clock of the process.
+	clock string
+	// hasTable counts the tables of a name.
+	hasTable string
+	// badCharsets lists text columns that are neither utf8mb4 nor ascii; empty
+	// where there is no such thing.
+	badCharsets string
+	// Pieces of the methods below.
+	primaryHint, onConflict, newValueOpen, newValueClose string
+	conflictTarget                                       bool
+	doNothingSQL                                         func(table string) string
+}
+
+func mysqlDialect() dialect {
+	return dialect{
+		name:                MySQL,
+		forUpdate:           " FOR UPDATE",
+		forUpdateSkipLocked: " FOR UPDATE SKIP LOCKED",
+		forShare:            " LOCK IN SHARE MODE", // MariaDB has no FOR SHARE
+		clock:               "SELECT CAST(UNIX_TIMESTAMP(NOW(3))*1000 AS SIGNED)",
+		hasTable:            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema=DATABASE() AND table_name=?",
+		badCharsets: "SELECT table_name AS table_name, column_name AS column_name, character_set_name AS character_set" +
+			" FROM information_schema.columns WHERE table_schema=DATABASE()" +
+			" AND character_set_name IS NOT NULL AND character_set_name NOT IN ('utf8mb4','ascii')" +
+			" ORDER BY table_name, ordinal_position",
+		primaryHint:   " FORCE INDEX (PRIMARY)",
+		onConflict:    "ON DUPLICATE KEY UPDATE ",
+		newValueOpen:  "VALUES(",
+		newValueClose: ")",
+		// Not INSERT IGNORE: that also hides bad values.
+		doNothingSQL: func(table string) string { return "ON DUPLICATE KEY UPDATE id=" + table + ".id" },
+	}
+}
+
+func sqliteDialect() dialect {
+	return dialect{
+		name:           SQLite,
+		hasTable:       "SELECT COUNT(*) FROM sqlite_master WHERE type='table' AND name=?",
+		onConflict:     "ON CONFLICT",
+		conflictTarget: true,
+		newValueOpen:   "excluded.",
+		doNothingSQL:   func(string) string { return "ON CONFLICT DO NOTHING" },
+	}
+}
+
+// forcePrimary names a table in an UPDATE so that it is locked by its primary
+// key: for WHERE id=? AND state=? MariaDB may choose the index on state, lock
+// that first and deadlock with a writer that comes from the row.
+func (d dialect) forcePrimary(table string) string { return table + d.primaryHint }
+
+// doNothing ends an INSERT into a table with an id: rows whose unique key is
+// taken are left out. RowsAffected counts the rows that were inserted.
+func (d dialect) doNothing(table string) string { return d.doNothingSQL(table) }
+
+// upsert ends an INSERT: on a conflict over the unique key made of the columns
+// in conflict ("task_id, biz_id") the sets are applied to the old row. A set is
+// a column name, which takes the new value, or an assignment
+// ("opens=opens+1") whose right side names old values bare and new values by
+// newValue. MySQL assigns from left to right and sees earlier assignments,
+// SQLite does not: an expression must not use a column assigned before it.
+// RowsAffected is not portable (MySQL: 1 new, 2 changed, 0 the same).
+func (d dialect) upsert(conflict string, sets ...string) string {
+	assignments := make([]string, len(sets))
+	for i, s := range sets {
+		if !strings.Contains(s, "=") {
+			s += "=" + d.newValue(s)
+		}
+		assignments[i] = s
+	}
+	head := d.onConflict
+	if d.conflictTarget {
+		head += " (" + conflict + ") DO UPDATE SET "
+	}
+	return head + strings.Join(assignments, ", ")
+}
+
+// newValue is, within upsert, the value that the INSERT brought for a column.
+func (d dialect) newValue(column string) string { return d.newValueOpen + column + d.newValueClose }
+
+// Server error numbers of MySQL and MariaDB.
+const (
+	errDeadlock       = 1213
+	errLockWait       = 1205
+	errChangedRow     = 1020 // MariaDB: record has changed since last read
+	errDuplicate      = 1062
+	errShutdown       = 1053
+	errCommit         = 1180
+	errInterrupted    = 1317
+	errKilled         = 1927 // MariaDB: connection was killed
+	errIdleClosed     = 4031 // MySQL: disconnected because of inactivity
+	errSessionExpired = 3168
+)
+
+// isDuplicate tells that a unique key is taken.
+func isDuplicate(err error) bool {
+	if errors.Is(err, gorm.ErrDuplicatedKey) {
+		return true
+	}
+	if e, ok := errors.AsType[*gosql.MySQLError](err); ok {
+		return e.Number == errDuplicate
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		return e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
+	}
+	return false
+}
+
+// isRetryable tells that the server rolled back or could not lock, and that
+// the whole transaction may be run again.
+func isRetryable(err error) bool {
+	if e, ok := errors.AsType[*gosql.MySQLError](err); ok {
+		return e.Number == errDeadlock || e.Number == errLockWait || e.Number == errChangedRow
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		primary := e.Code() & 0xff
+		return primary == sqlite3.SQLITE_BUSY || primary == sqlite3.SQLITE_LOCKED
+	}
+	return false
+}
+
+// isLost tells that the connection broke or can't be made: what was sent last
+// may or may not have been done.
+func isLost(err error) bool {
+	if e, ok := errors.AsType[*gosql.MySQLError](err); ok {
+		switch e.Number {
+		case errShutdown, errCommit, errInterrupted, errKilled, errIdleClosed, errSessionExpired:
+			return true
+		}
+		return false
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return false
+	}
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, gosql.ErrInvalidConn)
+}

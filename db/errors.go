@@ -1,0 +1,35 @@
+package db
+
+import (
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+)
+
+// Sentinels of this package, for errors.Is.
+var (
+	// ErrCommitUnknown: the connection broke during COMMIT; the transaction may
+	// stand or not. Read the row back, locking it.
+	ErrCommitUnknown = errors.New("it is unknown whether the transaction was committed")
+	// ErrAway: the database can't be reached, or the connection broke before
+	// COMMIT. Nothing was changed.
+	ErrAway = errors.New("the ledger is away")
+	// ErrNewerSchema: a newer ax has migrated this ledger.
+	ErrNewerSchema = errors.New("the ledger's schema is newer than this program")
+	// ErrPendingMigrations: the schema is older than this program.
+	ErrPendingMigrations = errors.New("the ledger's schema is older than this program: run migrate")
+	// ErrCharset: a table of the ledger can't hold every character.
+	ErrCharset = errors.New("a table of the ledger isn't utf8mb4")
+)
+
+// away marks an error of a broken connection with ErrAway.
+func away(err error) error {
+	if err == nil || !isLost(err) || errors.Is(err, ErrAway) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrAway, err)
+}
+
+// isNotFound tells that a query for one row found none.
+func isNotFound(err error) bool { return errors.Is(err, gorm.ErrRecordNotFound) }

@@ -1,0 +1,79 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/libtnb/sqlite"
+	"gorm.io/gorm"
+)
+
+// sqliteReaders bounds the connections that read beside the one that writes.
+const sqliteReaders = 8
+
+// openSQLite opens one connection that writes, in immediate transactions, and
+// a second pool that reads: a transaction that reads first and writes later
+// would fail at once with SQLITE_BUSY, whatever the busy timeout.
+func openSQLite(ctx context.Context, o Options) (*DB, error) {
+	if o.DSN == "" {
+		return nil, errors.New("open the ledger: no path of the SQLite file")
+	}
+	write, err := sqlitePool(ctx, o.DSN, url.Values{"_txlock": {"immediate"}}, 1)
+	if err != nil {
+		return nil, err
+	}
+	read, err := sqlitePool(ctx, o.DSN, url.Values{"_pragma": {"query_only(1)"}}, min(o.MaxConns, sqliteReaders))
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	d := &DB{
+		dialect: sqliteDialect(), log: o.Log, pools: []*sql.DB{write, read},
+		migrationPool: func() (*sql.DB, func() error, error) { return write, func() error { return nil }, nil },
+	}
+	if d.write, err = gorm.Open(sqlite.New(sqlite.Config{Conn: write}), gormConfig(o.Log)); err == nil {
+		d.read, err = gorm.Open(sqlite.New(sqlite.Config{Conn: read}), gormConfig(o.Log))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the ledger: %w", err), d.Close())
+	}
+	return d, nil
+}
+
+func sqlitePool(ctx context.Context, path string, extra url.Values, conns int) (*sql.DB, error) {
+	dsn, err := sqliteDSN(path, extra)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := sql.Open(sqlite.DriverName, dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open the ledger %s: %w", path, err)
+	}
+	pool.SetMaxOpenConns(conns)
+	pool.SetMaxIdleConns(conns)
+	if err := pool.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the ledger %s: %w", path, err), pool.Close())
+	}
+	return pool, nil
+}
+
+// sqliteDSN makes an absolute file: address, so that no character of the path
+// can be read as an option.
+func sqliteDSN(path string, extra url.Values) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("open the ledger %s: %w", path, err)
+	}
+	q := url.Values{
+		"_pragma":      {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)"},
+		"_texttotime":  {"1"}, // for goose's own table; ours hold integers
+		"_time_format": {"sqlite"},
+	}
+	for k, v := range extra {
+		q[k] = append(q[k], v...)
+	}
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}).String(), nil
+}
