@@ -23,14 +23,14 @@ type Viewer struct {
 	Teams []Team // those the user may see, in the order shown
 	Team  string // code of the team chosen, "" for all
 
-	Path    string  // path and query of this page, for links that come back
-	Env     string  // the installation's name, such as "production"; "" hides it
-	Version string  // of ax
-	Counts  Counts  // beside the sections' names
-	Health  *Health // foot of the sidebar; nil hides it
-	Flash   *Flash  // said once, after an action
-	Refresh int     // seconds between live refreshes; 0 is never
-	Plain   bool    // the connection is plain HTTP: shown as a warning
+	Path         string  // path and query of this page, for links that come back
+	Env          string  // the installation's name, such as "production"; "" hides it
+	Version      string  // of ax
+	Counts       Counts  // beside the sections' names
+	Health       *Health // foot of the sidebar; nil hides it
+	Flash        *Flash  // said once, after an action
+	Refresh      int     // seconds between live refreshes; 0 is never
+	SetupWarning bool    // the connection is plain HTTP: said at the foot of the sidebar
 }
 
 // User is the person signed in.
