@@ -68,13 +68,16 @@ func (a Actor) Can(v Verb, team int64) bool {
 func (a Actor) Sees(team int64) bool { return a.Can(Read, team) }
 
 // Check is Can as an error: NotFound when the actor may not even know of the
-// object, Denied when it may see but not do.
+// object, Denied when it may see but not do. A person who may never see the
+// object must not learn from the answer that it exists.
 func (a Actor) Check(v Verb, team int64) error {
 	switch {
 	case a.Can(v, team):
 		return nil
 	case !a.Sees(team):
 		return fault.NotFound("There is no such object, or it belongs to another team")
+	case minRole[v] == "":
+		return fault.Denied("This needs an administrator")
 	default:
 		return fault.Denied("This needs the role %s in the team", string(minRole[v]))
 	}

@@ -1,5 +1,7 @@
 package access
 
+import "ax/app/fault"
+
 // Verb is one thing that a person or a token can do to an object of a team.
 type Verb string
 
@@ -32,3 +34,33 @@ var minRole = map[Verb]Role{
 }
 
 func (v Verb) reads() bool { return v == Read }
+
+// Right is one line of the matrix of roles, in words for people.
+type Right struct {
+	Verb  Verb
+	Words fault.Text
+	Min   Role // weakest role that has it; "" means administrators only
+}
+
+// Has tells whether a member with the role has the right.
+func (r Right) Has(role Role) bool { return r.Min != "" && role.rank() >= r.Min.rank() }
+
+// Matrix is the whole table of rights, weakest first, as a page shows it.
+func Matrix() []Right {
+	rows := []Right{
+		{Verb: Read, Words: fault.Text{Format: "See everything of the team"}},
+		{Verb: RunTask, Words: fault.Text{Format: "Run a task now"}},
+		{Verb: PauseTask, Words: fault.Text{Format: "Pause, resume, enable and disable a task"}},
+		{Verb: Cancel, Words: fault.Text{Format: "Cancel an instance"}},
+		{Verb: Replay, Words: fault.Text{Format: "Replay a dead letter"}},
+		{Verb: Solve, Words: fault.Text{Format: "Take a dead letter and write its solution"}},
+		{Verb: EditTask, Words: fault.Text{Format: "Create, change and archive tasks"}},
+		{Verb: RetryUnsafe, Words: fault.Text{Format: "Allow retries of non-idempotent tasks"}},
+		{Verb: ManageTeam, Words: fault.Text{Format: "Manage members and tokens of the team"}},
+		{Verb: Administer, Words: fault.Text{Format: "Manage people and teams of the installation"}},
+	}
+	for i := range rows {
+		rows[i].Min = minRole[rows[i].Verb]
+	}
+	return rows
+}
