@@ -25,8 +25,8 @@ type dialect struct {
 	clock string
 	// hasTable counts the tables of a name.
 	hasTable string
-	// badCharsets lists text columns that are neither utf8mb4 nor ascii; empty
-	// where there is no such thing.
+	// badCharsets lists text columns that are neither utf8mb4 nor ascii, and
+	// codes that aren't compared byte by byte; empty where neither can be.
 	badCharsets string
 	// Pieces of the methods below.
 	primaryHint, onConflict, newValueOpen, newValueClose string
@@ -42,9 +42,10 @@ func mysqlDialect() dialect {
 		forShare:            " LOCK IN SHARE MODE", // MariaDB has no FOR SHARE
 		clock:               "SELECT CAST(UNIX_TIMESTAMP(NOW(3))*1000 AS SIGNED)",
 		hasTable:            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema=DATABASE() AND table_name=?",
-		badCharsets: "SELECT table_name AS table_name, column_name AS column_name, character_set_name AS character_set" +
-			" FROM information_schema.columns WHERE table_schema=DATABASE()" +
-			" AND character_set_name IS NOT NULL AND character_set_name NOT IN ('utf8mb4','ascii')" +
+		badCharsets: "SELECT table_name AS table_name, column_name AS column_name, collation_name AS collation_name" +
+			" FROM information_schema.columns WHERE table_schema=DATABASE() AND character_set_name IS NOT NULL" +
+			" AND (character_set_name NOT IN ('utf8mb4','ascii')" +
+			" OR column_name IN ('code','biz_id','login','state') AND collation_name NOT IN ('utf8mb4_bin','ascii_bin'))" +
 			" ORDER BY table_name, ordinal_position",
 		primaryHint:   " FORCE INDEX (PRIMARY)",
 		onConflict:    "ON DUPLICATE KEY UPDATE ",

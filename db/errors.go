@@ -5,22 +5,24 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
+
+	"ax/app/fault"
 )
 
 // Sentinels of this package, for errors.Is.
 var (
 	// ErrCommitUnknown: the connection broke during COMMIT; the transaction may
-	// stand or not. Read the row back, locking it.
-	ErrCommitUnknown = errors.New("it is unknown whether the transaction was committed")
+	// stand or not. Read the row back, locking it. Of kind fault.KindUnavailable.
+	ErrCommitUnknown = fault.Unavailable(nil, "The database did not confirm the change")
 	// ErrAway: the database can't be reached, or the connection broke before
-	// COMMIT. Nothing was changed.
-	ErrAway = errors.New("the ledger is away")
+	// COMMIT. Nothing was changed. Of kind fault.KindUnavailable.
+	ErrAway = fault.Unavailable(nil, "The database can't be reached")
 	// ErrNewerSchema: a newer ax has migrated this ledger.
 	ErrNewerSchema = errors.New("the ledger's schema is newer than this program")
 	// ErrPendingMigrations: the schema is older than this program.
 	ErrPendingMigrations = errors.New("the ledger's schema is older than this program: run migrate")
-	// ErrCharset: a table of the ledger can't hold every character.
-	ErrCharset = errors.New("a table of the ledger isn't utf8mb4")
+	// ErrCharset: a column can't hold every character, or compares codes as text.
+	ErrCharset = errors.New("a table of the ledger has another character set than ax gave it")
 )
 
 // away marks an error of a broken connection with ErrAway.

@@ -16,4 +16,21 @@ func (d *DB) Tx(ctx context.Context, what string, fn func(tx *gorm.DB) error) er
 
 func (d *DB) View(ctx context.Context) *gorm.DB { return d.view(ctx) }
 
-func At(t time.Time) Millis { return at(t) }
+func (d *DB) ForUpdate() string           { return d.dialect.forUpdate }
+func (d *DB) ForUpdateSkipLocked() string { return d.dialect.forUpdateSkipLocked }
+func (d *DB) ForShare() string            { return d.dialect.forShare }
+
+func (d *DB) ForcePrimary(table string) string { return d.dialect.forcePrimary(table) }
+func (d *DB) DoNothing(table string) string    { return d.dialect.doNothing(table) }
+
+func (d *DB) Upsert(conflict string, sets ...string) string {
+	return d.dialect.upsert(conflict, sets...)
+}
+
+func (d *DB) NewValue(column string) string { return d.dialect.newValue(column) }
+
+func (d *DB) Tables() []string { return d.tables() }
+
+func At(t time.Time) Millis      { return at(t) }
+func IsDuplicate(err error) bool { return isDuplicate(err) }
+func IsRetryable(err error) bool { return isRetryable(err) }

@@ -153,20 +153,21 @@ func (d *DB) refuseNewer(ctx context.Context) error {
 }
 
 // checkCharset refuses a table of ours with a column that can't hold every
-// character, as an old dump or a manual ALTER leaves behind.
+// character, or a code that isn't compared byte by byte, as an old dump or an
+// ALTER TABLE … CONVERT TO leaves behind.
 func (d *DB) checkCharset(ctx context.Context) error {
 	if d.dialect.badCharsets == "" {
 		return nil
 	}
-	var bad []struct{ TableName, ColumnName, CharacterSet string }
+	var bad []struct{ TableName, ColumnName, CollationName string }
 	if err := d.view(ctx).Raw(d.dialect.badCharsets).Scan(&bad).Error; err != nil {
 		return fmt.Errorf("check the character sets: %w", away(err))
 	}
 	ours := d.tables()
 	for _, b := range bad {
 		if slices.Contains(ours, b.TableName) {
-			return fmt.Errorf("%w: %s.%s is %s; ALTER TABLE %[2]s CONVERT TO CHARACTER SET utf8mb4",
-				ErrCharset, b.TableName, b.ColumnName, b.CharacterSet)
+			return fmt.Errorf("%w: column %s.%s has collation %s; copy the rows into a database that ax migrated",
+				ErrCharset, b.TableName, b.ColumnName, b.CollationName)
 		}
 	}
 	return nil

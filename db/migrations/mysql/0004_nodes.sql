@@ -2,7 +2,7 @@
 
 -- One row per process start. Gone means closed_at or dead_at is set.
 CREATE TABLE IF NOT EXISTS nodes (
-    id              CHAR(36)     CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY,
+    id              CHAR(36)     CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL PRIMARY KEY,
     host            VARCHAR(255) NOT NULL DEFAULT '',
     address         VARCHAR(255) NOT NULL DEFAULT '',
     pid             INT          NOT NULL DEFAULT 0,
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS nodes (
     draining        TINYINT(1)   NOT NULL DEFAULT 0,
     closed_at       BIGINT       NULL,
     dead_at         BIGINT       NULL,
-    declared_by     CHAR(36)     CHARACTER SET ascii COLLATE ascii_bin NULL
+    declared_by     CHAR(36)     CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;
 
 -- What ended in a minute, per task and state. Whole rows are replaced by the
@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS nodes (
 CREATE TABLE IF NOT EXISTS stats_minute (
     task_id    BIGINT      NOT NULL,
     minute_at  BIGINT      NOT NULL,
-    state      VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    state      VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
     team_id    BIGINT      NOT NULL,
     n          INT         NOT NULL,
     run_sum_ms BIGINT      NOT NULL DEFAULT 0,
