@@ -1,0 +1,9 @@
+package jobs
+
+import "time"
+
+// Impatient shortens what Asynq waits longer than the grace.
+func Impatient(o WorkerOptions) WorkerOptions {
+	o.spare = 100 * time.Millisecond
+	return o
+}
