@@ -13,6 +13,7 @@
 package dbtest
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -74,7 +75,7 @@ func MariaDB(t *testing.T) *db.DB {
 func MariaDSN(t *testing.T) string {
 	t.Helper()
 	if err := shared.start(); err != nil {
-		if missing(err) && !Require() {
+		if errors.Is(err, errNotInstalled) && !Require() {
 			t.Skipf("MariaDB isn't installed: %v", err)
 		}
 		t.Fatalf("start MariaDB: %v", err)

@@ -34,7 +34,7 @@ type mariadb struct {
 
 const startLimit = 60 * time.Second
 
-func missing(err error) bool { return errors.Is(err, exec.ErrNotFound) }
+var errNotInstalled = errors.New("program not found")
 
 // start starts the server at the first call; later calls return what came of it.
 func (m *mariadb) start() error {
@@ -73,7 +73,11 @@ func find(name, fallback string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	return exec.LookPath(fallback)
+	path, err := exec.LookPath(fallback)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errNotInstalled, err)
+	}
+	return path, nil
 }
 
 // makeDir prefers memory: what is written here is thrown away.
@@ -119,7 +123,7 @@ func (m *mariadb) run(server string) error {
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.port), "--skip-name-resolve", "--max-connections=1000",
 		"--innodb-buffer-pool-size=64M", "--innodb-log-file-size=64M", "--innodb-flush-log-at-trx-commit=0",
 		"--innodb-doublewrite=0", "--innodb-use-native-aio=0", "--skip-log-bin", "--performance-schema=off",
-		"--default-time-zone=+08:00", "--character-set-server=latin1"}, asRoot()...)...)
+		"--default-time-zone=+08:00", "--character-set-server=latin1"}, append(recordOptions(), asRoot()...)...)...)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, dieWithParent()
 	m.exited = make(chan struct{})
 	started := make(chan error, 1)
@@ -191,6 +195,9 @@ func (m *mariadb) drop(name string) { _, _ = m.admin.Exec("DROP DATABASE IF EXIS
 // stop kills the server, whose data nobody wants, and removes its folder.
 func (m *mariadb) stop() {
 	if m.proc != nil {
+		if err := m.record(); err != nil {
+			fmt.Fprintln(os.Stderr, "record the statements:", err)
+		}
 		_ = m.proc.Kill()
 		<-m.exited
 	}
