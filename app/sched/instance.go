@@ -259,3 +259,13 @@ type Message struct {
 	Queue      string
 	DueAt      time.Time // not to be delivered before
 }
+
+// Again is the replay of an instance that ended badly: the same business
+// action under a new number.
+func (in Instance) Again(id string, number int, by string, now time.Time) Instance {
+	return Instance{
+		ID: id, TaskID: in.TaskID, TeamID: in.TeamID, Queue: in.Queue, BizID: in.BizID, Replay: number, ReplayOf: in.ID,
+		Origin: FromReplay, RequestedBy: by, Payload: in.Payload, SlotAt: in.SlotAt, WantedAt: now, DueAt: now,
+		State: Pending, CreatedAt: now,
+	}
+}

@@ -1,0 +1,141 @@
+package sched
+
+import (
+	"time"
+)
+
+// Bounds of a claim.
+const (
+	// earlyWait is how early a message may be and still wait in its handler:
+	// going back to Asynq would cost a whole second (engine-sql.md section 3).
+	earlyWait = time.Second
+	// maxDefer is the longest delay of a deferral before its spread.
+	maxDefer = 30 * time.Second
+	// LookAgain is how long after its due time a row is looked at first.
+	LookAgain = 10 * time.Second
+	// maxLookAgain bounds the sweep's doubling.
+	maxLookAgain = 5 * time.Minute
+)
+
+// ClaimView is everything that a claim looks at, read under the gate's lock.
+type ClaimView struct {
+	Instance Instance
+	Task     Task // as it is now
+	NodeGone bool // the claiming node was declared dead or is closed
+	Started  int  // other instances of the task with an attempt, not final
+	Busy     int  // other instances of the task running or awaiting
+	BusyWith string
+}
+
+// ClaimKind is what a claim decides.
+type ClaimKind uint8
+
+// The decisions.
+const (
+	ClaimDrop  ClaimKind = iota // the row needs nothing: forget the message
+	ClaimBack                   // message back, due at Due
+	ClaimWait                   // early by little: wait and claim again
+	ClaimDefer                  // no free place, or paused: row and message due later
+	ClaimSkip                   // the slot is not to be run
+	ClaimTake                   // run it
+)
+
+// ClaimVerdict is the decision with what is to be written.
+type ClaimVerdict struct {
+	Kind     ClaimKind
+	Due      time.Time // back, wait, defer
+	Deadline time.Time // take
+	Reason   string    // skip
+}
+
+// Reasons of slots that were not run, as stored.
+const (
+	ReasonDisabled = "the task was disabled"
+	ReasonArchived = "the task was archived"
+	ReasonEdited   = "the schedule was changed and no longer asks for this slot"
+)
+
+// DecideClaim applies the guards of protocol.md CLAIM in their order.
+func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
+	in, p := v.Instance, v.Task.Spec.Policy
+	switch {
+	case v.NodeGone:
+		return ClaimVerdict{Kind: ClaimBack, Due: now.Add(time.Second)}
+	case !claimable(in.State):
+		return ClaimVerdict{Kind: ClaimDrop}
+	case in.DueAt.After(now) && in.DueAt.Sub(now) <= earlyWait:
+		return ClaimVerdict{Kind: ClaimWait, Due: in.DueAt}
+	case in.DueAt.After(now):
+		return ClaimVerdict{Kind: ClaimBack, Due: in.DueAt}
+	case v.Task.Paused(now):
+		return ClaimVerdict{Kind: ClaimDefer, Due: minTime(ceilSecond(v.Task.PausedUntil), in.deferred(now))}
+	}
+	if why := unwanted(v); why != "" {
+		return ClaimVerdict{Kind: ClaimSkip, Reason: why}
+	}
+	if limit := p.MaxConcurrent; limit > 0 {
+		if in.Attempt == 0 && v.Started >= limit && !in.Request() {
+			return ClaimVerdict{Kind: ClaimSkip, Reason: "overlap: " + v.BusyWith + " has not ended"}
+		}
+		if v.Busy >= limit || in.Attempt == 0 && v.Started >= limit {
+			return ClaimVerdict{Kind: ClaimDefer, Due: in.deferred(now)}
+		}
+	}
+	return ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(p.Timeout())}
+}
+
+// unwanted gives the reason why a slot that has not begun is not to be run.
+func unwanted(v ClaimView) string {
+	if v.Instance.Attempt > 0 || v.Instance.Request() {
+		return ""
+	}
+	switch {
+	case !v.Task.ArchivedAt.IsZero():
+		return ReasonArchived
+	case !v.Task.Enabled:
+		return ReasonDisabled
+	}
+	times, err := v.Task.Spec.Schedule.Times()
+	if err != nil || !times.Wants(v.Instance.SlotAt) {
+		return ReasonEdited
+	}
+	return ""
+}
+
+func claimable(s State) bool { return s == Pending || s == Queued || s == Retrying }
+
+// deferred is when an instance without a free place is tried again: 1 s, then
+// doubling to 30 s, plus a spread of at most half of it by id, so that a crowd
+// doesn't come back in one second.
+func (in Instance) deferred(now time.Time) time.Time {
+	delay := maxDefer
+	if in.Defers < 5 {
+		delay = time.Second << in.Defers
+	}
+	spread := time.Duration(unit(in.ID, in.Defers) * float64(delay) / 2)
+	return ceilSecond(now.Add(delay + spread))
+}
+
+// LookAgainAfter is the sweep's wait after n re-sends: 10 s, doubling to
+// 5 min, so that a backlog is not stormed.
+func LookAgainAfter(n int) time.Duration {
+	if n > 5 {
+		return maxLookAgain
+	}
+	return min(LookAgain<<n, maxLookAgain)
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// maxTime is the later of two instants.
+func maxTime(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,380 @@
+package sched
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Periods of a node's life (design.md section 4).
+const (
+	BeatEvery = 5 * time.Second
+	beatRetry = time.Second
+	// DeadAfter is the age of a beat after which a node is taken for dead:
+	// three beats missed.
+	DeadAfter = 15 * time.Second
+	// fenceAfter is how old the last confirmed beat may be when work is begun:
+	// a node cut off from the ledger cannot know that it was declared dead.
+	fenceAfter = 10 * time.Second
+)
+
+// Causes for which a running call's context ends.
+var (
+	errWish    = errors.New("a person asked to cancel it")
+	errGone    = errors.New("this node was declared dead")
+	errStopped = errors.New("this node is stopping")
+)
+
+// ErrCommitUnknown means that a connection broke while a transaction was
+// committed: it may or may not have taken effect.
+var ErrCommitUnknown = errors.New("the outcome of the commit is not known")
+
+// NodeInfo describes one process start.
+type NodeInfo struct {
+	ID          string
+	Host        string
+	Address     string // where its HTTP listens; empty without the web role
+	PID         int
+	Version     string
+	Roles       []string
+	Queues      []string
+	Labels      []string
+	Slots       int // instances at once; 0 without the worker role
+	Busy        int
+	ClockOffset time.Duration
+	StartedAt   time.Time
+	BeatAt      time.Time
+	SteadyAt    time.Time
+	Draining    bool
+	ClosedAt    time.Time
+	DeadAt      time.Time
+	DeclaredBy  string
+}
+
+// Gone tells whether the node was closed or declared dead.
+func (n NodeInfo) Gone() bool { return !n.ClosedAt.IsZero() || !n.DeadAt.IsZero() }
+
+// Held is a running instance that the ledger says is a node's own.
+type Held struct {
+	InstanceID string
+	Attempt    int
+	NodeID     string
+	ClaimID    string
+	DeadlineAt time.Time
+	Graceful   bool // its node was closed in order
+}
+
+// nodeStore is what a node needs of the ledger.
+type nodeStore interface {
+	// Now reads the database's clock.
+	Now(ctx context.Context) (time.Time, error)
+	// Register inserts the node's row.
+	Register(ctx context.Context, n NodeInfo) error
+	// Beat confirms that the node lives; false: it is closed or declared dead.
+	Beat(ctx context.Context, id string, busy int, offset time.Duration, now time.Time) (bool, error)
+	// CloseNode ends the row in order.
+	CloseNode(ctx context.Context, id string, now time.Time) error
+	// Holding lists what runs on the node by the ledger.
+	Holding(ctx context.Context, id string) ([]Held, error)
+	// Wishes lists the instances running on the node that somebody wants canceled.
+	Wishes(ctx context.Context, id string) ([]string, error)
+	// Lose ends the attempt of a lost claim (protocol.md, LOST).
+	Lose(ctx context.Context, h Held, now time.Time) (Message, bool, error)
+	// EndOverdue ends a running attempt past its deadline that has no answer.
+	EndOverdue(ctx context.Context, h Held, now time.Time) error
+}
+
+// claim is the node's memory of one claim: it is put there before the
+// transaction that makes it, so that the audit never takes it for unknown.
+type claim struct {
+	instance string
+	cancel   context.CancelCauseFunc // nil until the call is out
+	answered bool                    // a result is in hand, waiting for the ledger
+}
+
+// Node is this process as the ledger knows it.
+type Node struct {
+	store nodeStore
+	clock *Clock
+	newID func() string
+	mono  func() time.Time
+	send  sender
+	log   *slog.Logger
+
+	mu        sync.Mutex
+	info      NodeInfo
+	claims    map[string]*claim // by claim id
+	confirmed time.Time         // local instant at which the last confirmed beat began
+	beat      chan struct{}     // closed and renewed by each confirmed beat
+	stopping  bool
+}
+
+// NodeOptions of NewNode; all but Log are required.
+type NodeOptions struct {
+	Store nodeStore
+	Clock *Clock
+	NewID func() string // UUIDv7
+	Local func() time.Time
+	Send  sender
+	Log   *slog.Logger
+	Info  NodeInfo // ID and times are filled in at registration
+}
+
+// NewNode makes a node that is not yet registered.
+func NewNode(o NodeOptions) *Node {
+	return &Node{
+		store: o.Store, clock: o.Clock, newID: o.NewID, mono: o.Local, send: o.Send, log: o.Log,
+		info: o.Info, claims: map[string]*claim{}, beat: make(chan struct{}),
+	}
+}
+
+// ID of the node's present row.
+func (n *Node) ID() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.info.ID
+}
+
+// Register reads the ledger's clock and makes a new row for this process.
+func (n *Node) Register(ctx context.Context) error {
+	reading, err := n.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	n.clock.Set(reading, true)
+	began := n.mono()
+	n.mu.Lock()
+	info := n.info
+	n.mu.Unlock()
+	info.ID, info.StartedAt, info.BeatAt, info.SteadyAt = n.newID(), reading, reading, reading
+	info.ClockOffset = n.clock.Offset()
+	if err := n.store.Register(ctx, info); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	n.info = info
+	n.mu.Unlock()
+	n.confirm(began)
+	return nil
+}
+
+func (n *Node) confirm(began time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.confirmed = began
+	close(n.beat)
+	n.beat = make(chan struct{})
+}
+
+// Live beats until ctx ends: every 5 s, again after 1 s when a beat failed,
+// each followed by the audit of the node's claims.
+func (n *Node) Live(ctx context.Context) {
+	wait := BeatEvery
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		wait = BeatEvery
+		if err := n.Beat(ctx); err != nil {
+			if ctx.Err() == nil {
+				n.log.Warn("beat failed, again in 1 s", "node", n.ID(), "error", err)
+			}
+			wait = beatRetry
+		}
+	}
+}
+
+// Beat confirms the node in the ledger, reads its clock, the cancel wishes
+// for what runs here, and audits the claims. A node that finds itself
+// declared dead cancels what it runs and registers anew.
+func (n *Node) Beat(ctx context.Context) error {
+	began := n.mono()
+	reading, err := n.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if jump := n.clock.Set(reading, false); jump.Abs() > ClockStop {
+		n.log.Error("the ledger's clock jumped, planning waits for two steady beats", "jump", jump)
+	}
+	id := n.ID()
+	alive, err := n.store.Beat(ctx, id, n.Busy(), n.clock.Offset(), reading)
+	if err != nil {
+		return err
+	}
+	if !alive {
+		return n.reborn(ctx)
+	}
+	n.confirm(began)
+	wishes, err := n.store.Wishes(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, instance := range wishes {
+		n.CancelCall(instance)
+	}
+	return n.audit(ctx, id)
+}
+
+// reborn gives up everything that the old row held and begins a new one.
+func (n *Node) reborn(ctx context.Context) error {
+	n.mu.Lock()
+	n.log.Error("this node was declared dead; canceling its calls and registering anew", "node", n.info.ID, "calls", len(n.claims))
+	for _, c := range n.claims {
+		if c.cancel != nil {
+			c.cancel(errGone)
+		}
+	}
+	stopping := n.stopping
+	n.mu.Unlock()
+	if stopping {
+		return nil
+	}
+	return n.Register(ctx)
+}
+
+// audit ends what the ledger says runs here but this process doesn't know, and
+// what is past its deadline without an answer in hand (protocol.md, AUDIT).
+func (n *Node) audit(ctx context.Context, id string) error {
+	held, err := n.store.Holding(ctx, id)
+	if err != nil {
+		return err
+	}
+	now := n.clock.Now()
+	for _, h := range held {
+		known, answered := n.knows(h.ClaimID)
+		switch {
+		case !known:
+			n.log.Warn("a claim that no handler here knows is lost", "instance_id", h.InstanceID, "attempt", h.Attempt)
+			if err := n.lose(ctx, h, now); err != nil {
+				return err
+			}
+		case !answered && now.Sub(h.DeadlineAt) > OverdueAfter:
+			n.log.Warn("an attempt is past its deadline without an answer", "instance_id", h.InstanceID, "attempt", h.Attempt)
+			if err := n.store.EndOverdue(ctx, h, now); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (n *Node) lose(ctx context.Context, h Held, now time.Time) error {
+	m, again, err := n.store.Lose(ctx, h, now)
+	if err != nil || !again {
+		return err
+	}
+	n.send.Send(ctx, []Message{m}) // the sweep repairs what was not sent
+	return nil
+}
+
+// Busy is how many claims the node holds.
+func (n *Node) Busy() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.claims)
+}
+
+func (n *Node) remember(claimID, instance string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.claims[claimID] = &claim{instance: instance}
+}
+
+func (n *Node) forget(claimID string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.claims, claimID)
+}
+
+func (n *Node) knows(claimID string) (known, answered bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c, ok := n.claims[claimID]
+	return ok, ok && c.answered
+}
+
+// calling notes how to cancel the call of a claim.
+func (n *Node) calling(claimID string, cancel context.CancelCauseFunc) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if c, ok := n.claims[claimID]; ok {
+		c.cancel = cancel
+	}
+}
+
+// answer notes that a result is in hand: the audit must not end the attempt.
+func (n *Node) answer(claimID string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if c, ok := n.claims[claimID]; ok {
+		c.answered = true
+	}
+}
+
+// CancelCall cancels the call of an instance that runs here, if any. It is
+// called for wishes that the ledger holds; a hint alone decides nothing.
+func (n *Node) CancelCall(instance string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.claims {
+		if c.instance == instance && c.cancel != nil {
+			c.cancel(errWish)
+		}
+	}
+}
+
+// fence waits until the last confirmed beat is at most 10 s old. An error
+// means that this row's life is over, or ctx is done.
+func (n *Node) fence(ctx context.Context, id string) error {
+	for {
+		n.mu.Lock()
+		same, fresh, beat := n.info.ID == id, n.mono().Sub(n.confirmed) <= fenceAfter, n.beat
+		n.mu.Unlock()
+		switch {
+		case !same:
+			return errGone
+		case fresh:
+			return nil
+		}
+		select {
+		case <-beat:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Stopping tells whether the node takes no new work.
+func (n *Node) Stopping() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stopping
+}
+
+// Stop takes no new work from now on.
+func (n *Node) Stop() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stopping = true
+}
+
+// Close ends the row in order: the sweep then treats what still runs as a
+// stopped node's. Calls still out are cut off.
+func (n *Node) Close(ctx context.Context) error {
+	n.mu.Lock()
+	id := n.info.ID
+	n.mu.Unlock()
+	err := n.store.CloseNode(ctx, id, n.clock.Now())
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.claims {
+		if c.cancel != nil {
+			c.cancel(errStopped)
+		}
+	}
+	return err
+}

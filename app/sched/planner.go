@@ -1,0 +1,69 @@
+package sched
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// PlanRequest is one planning transaction.
+type PlanRequest struct {
+	Now    time.Time
+	Until  time.Time // slots up to here become instances
+	Limit  int       // tasks
+	Budget int       // slots
+	NodeID string
+}
+
+// PlanReport says what a planning transaction did.
+type PlanReport struct {
+	Tasks     int
+	Instances int
+	Missed    int // slots recorded instead of run
+	Failed    int // tasks that can't be planned
+	Spent     int // slots computed
+	Messages  []Message
+}
+
+// planStore is what a planner needs of the ledger.
+type planStore interface {
+	Plan(ctx context.Context, r PlanRequest) (PlanReport, error)
+}
+
+// Planner turns due slots into instances. Every scheduler node runs one; row
+// locks share the work and the unique key decides.
+type Planner struct {
+	store planStore
+	node  *Node
+	clock *Clock
+	hand  *Dispatcher
+	log   *slog.Logger
+}
+
+// NewPlanner makes a planner; what it planned and is due is handed over at
+// once.
+func NewPlanner(store planStore, node *Node, clock *Clock, hand *Dispatcher, log *slog.Logger) *Planner {
+	return &Planner{store: store, node: node, clock: clock, hand: hand, log: log}
+}
+
+// Tick plans one batch; again tells that more is due already. It does nothing
+// while the clock is not to be trusted.
+func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
+	if !p.clock.Steady() {
+		p.log.Error("planning is stopped: the clock can't be trusted", "offset", p.clock.Offset())
+		return false, nil
+	}
+	now := p.clock.Now()
+	r := PlanRequest{Now: now, Until: now.Add(PlanHorizon), Limit: PlanBatch, Budget: PlanBudget, NodeID: p.node.ID()}
+	report, err := p.store.Plan(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	failpoint("planned")
+	if len(report.Messages) > 0 {
+		if _, err := p.hand.HandOver(ctx, report.Messages); err != nil {
+			p.log.Warn("hand-over after planning failed; the next pass repeats it", "error", err)
+		}
+	}
+	return report.Tasks == PlanBatch || report.Spent >= PlanBudget, nil
+}

@@ -1,0 +1,103 @@
+package sched
+
+import (
+	"encoding/json"
+	"time"
+
+	"ax/app/fault"
+)
+
+// TaskSpec is a task as a form or a caller writes it. Fields left out get the
+// defaults of design.md section 5; fields of schedules, targets and policies
+// that ax does not do yet are known here so that the refusal can say so.
+type TaskSpec struct {
+	Code     string          `json:"code,omitempty" doc:"Name for machines: unique, never changes"`
+	Name     string          `json:"name" doc:"Name for people"`
+	Team     string          `json:"team,omitempty" doc:"Code of the owning team"`
+	Group    string          `json:"group,omitempty"`
+	Tags     []string        `json:"tags,omitempty"`
+	Owner    string          `json:"owner,omitempty" doc:"Who to ask"`
+	Schedule ScheduleSpec    `json:"schedule"`
+	Target   TargetSpec      `json:"target"`
+	Policy   PolicySpec      `json:"policy"`
+	Queue    string          `json:"queue,omitempty"`
+	Payload  json.RawMessage `json:"payload,omitempty" doc:"JSON that the target gets"`
+	Enabled  *bool           `json:"enabled,omitempty" doc:"Left out: true for a new task, unchanged for an old one"`
+	Version  int             `json:"version,omitempty" doc:"The version that was read; a change is refused when it is stale"`
+	Note     string          `json:"note,omitempty" doc:"Why, kept in the audit"`
+}
+
+// ScheduleSpec is a schedule as written.
+type ScheduleSpec struct {
+	Kind         ScheduleKind `json:"kind" doc:"cron, interval, once, delay or manual"`
+	Cron         string       `json:"cron,omitempty" doc:"5 fields: crontab rules; 6 or 7: Quartz rules"`
+	EverySeconds int          `json:"every_seconds,omitempty"`
+	Anchor       time.Time    `json:"anchor,omitzero" doc:"interval: slots are anchor + k × every_seconds"`
+	RunAt        time.Time    `json:"run_at,omitzero"`
+	DelaySeconds int          `json:"delay_seconds,omitempty"`
+	Timezone     string       `json:"timezone,omitempty" doc:"IANA name; required for cron"`
+	Misfire      Misfire      `json:"misfire,omitempty"`
+
+	FixedDelay    bool      `json:"fixed_delay,omitempty"`
+	Calendar      string    `json:"calendar,omitempty"`
+	StartAt       time.Time `json:"start_at,omitzero"`
+	EndAt         time.Time `json:"end_at,omitzero"`
+	JitterSeconds int       `json:"jitter_seconds,omitempty"`
+}
+
+// TargetSpec is a target as written.
+type TargetSpec struct {
+	Kind TargetKind `json:"kind" doc:"http"`
+	URL  string     `json:"url,omitempty"`
+}
+
+// PolicySpec is a policy as written.
+type PolicySpec struct {
+	TimeoutSeconds *int       `json:"timeout_seconds,omitempty" doc:"Of one attempt; default 30"`
+	Retry          *RetrySpec `json:"retry,omitempty"`
+	Overlap        Overlap    `json:"overlap,omitempty"`
+	MaxConcurrent  *int       `json:"max_concurrent,omitempty" doc:"0: unlimited"`
+	Idempotent     *bool      `json:"idempotent,omitempty" doc:"Required: may the target get the same key twice?"`
+	AlertLevel     AlertLevel `json:"alert_level,omitempty"`
+}
+
+// RetrySpec is a retry policy as written.
+type RetrySpec struct {
+	Kind          RetryKind `json:"kind,omitempty"`
+	Max           *int      `json:"max,omitempty"`
+	DelaysSeconds []int     `json:"delays_seconds,omitempty"`
+	Unsafe        bool      `json:"unsafe,omitempty" doc:"Repeat non-idempotent work after a definite failure; owners only"`
+}
+
+// Defaults are the parameters of config.yaml that a new task gets.
+type Defaults struct {
+	TimeoutSeconds int
+	RetryMax       int
+	RetryDelays    []int
+	Queues         []string // the queues there are; the first is the default
+}
+
+// Spec of a task as written now, so that a form or a file can begin from it.
+func (t Task) Written(team string) TaskSpec {
+	s, p := t.Spec.Schedule, t.Spec.Policy
+	enabled := t.Enabled
+	return TaskSpec{
+		Code: t.Code, Name: t.Name, Team: team, Group: t.Group, Tags: t.Tags, Owner: t.Owner,
+		Schedule: ScheduleSpec{
+			Kind: s.Kind, Cron: s.Cron, EverySeconds: s.EverySeconds, Anchor: s.Anchor, RunAt: s.RunAt,
+			DelaySeconds: s.DelaySeconds, Timezone: s.Timezone, Misfire: s.Misfire,
+		},
+		Target: TargetSpec{Kind: t.Spec.Target.Kind, URL: t.Spec.Target.URL},
+		Policy: PolicySpec{
+			TimeoutSeconds: &p.TimeoutSeconds, Overlap: p.Overlap, MaxConcurrent: &p.MaxConcurrent,
+			Idempotent: &p.Idempotent, AlertLevel: p.AlertLevel,
+			Retry: &RetrySpec{Kind: p.Retry.Kind, Max: &p.Retry.Max, DelaysSeconds: p.Retry.DelaysSeconds, Unsafe: p.Retry.Unsafe},
+		},
+		Queue: t.Queue, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
+	}
+}
+
+// later refuses what a later release brings.
+func later(name string) fault.FieldError {
+	return fault.Field(name, "ax does not do this yet; leave it out")
+}

@@ -1,0 +1,313 @@
+package sched
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"ax/app/fault"
+)
+
+// Bounds of a task's fields.
+const (
+	maxCode    = 64
+	maxName    = 100
+	maxShort   = 64 // group, owner
+	maxTags    = 10
+	maxTag     = 32
+	maxURL     = 2000
+	maxPayload = 64 << 10
+	maxBizID   = 64
+	// maxSeconds bounds periods and delays: a year.
+	maxSeconds = 31_536_000
+	maxTimeout = 86_400
+	maxRetries = 100
+)
+
+var codeForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+// problems gathers broken fields.
+type problems []fault.FieldError
+
+func (p *problems) add(name, format string, args ...any) {
+	*p = append(*p, fault.Field(name, format, args...))
+}
+
+// Resolve checks a written task against every rule at once and gives the task
+// that it describes, with defaults filled in. old is the task being changed,
+// or the zero Task for a new one; now is the ledger's. The error is Invalid
+// with all broken fields.
+func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
+	var bad problems
+	t := old
+	if old.ID == 0 {
+		t.Code, t.Enabled = w.Code, true
+		bad.code(w.Code)
+	} else if w.Code != "" && w.Code != old.Code {
+		bad.add("code", "The code never changes; make a new task instead")
+	}
+	if w.Enabled != nil {
+		t.Enabled = *w.Enabled
+	}
+	t.Name, t.Group, t.Owner = strings.TrimSpace(w.Name), strings.TrimSpace(w.Group), strings.TrimSpace(w.Owner)
+	if t.Name == "" {
+		bad.add("name", "A name is needed")
+	}
+	bad.text("name", t.Name, maxName)
+	bad.text("group", t.Group, maxShort)
+	bad.text("owner", t.Owner, maxShort)
+	t.Tags = bad.tags(w.Tags)
+	t.Queue = bad.queue(w.Queue, d.Queues)
+	t.Spec = Spec{
+		Schedule: bad.schedule(w.Schedule, old, now),
+		Target:   bad.target(w.Target),
+		Payload:  bad.payload("payload", w.Payload),
+	}
+	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
+	bad.text("note", w.Note, 500)
+	return t, fault.Invalid(bad...)
+}
+
+func (p *problems) code(code string) {
+	switch {
+	case code == "":
+		p.add("code", "A code is needed")
+	case len(code) > maxCode:
+		p.add("code", "At most %d characters; this has %d", maxCode, len(code))
+	case !codeForm.MatchString(code):
+		p.add("code", "Lower-case letters, digits, dots, hyphens and underscores, beginning with a letter or digit")
+	}
+}
+
+// text refuses what no line of text may hold.
+func (p *problems) text(name, s string, limit int) {
+	if n := utf8.RuneCountInString(s); n > limit {
+		p.add(name, "At most %d characters; this has %d", limit, n)
+	}
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
+		p.add(name, "Control characters and broken text can't be used here")
+	}
+}
+
+func (p *problems) tags(tags []string) []string {
+	var out []string
+	for _, tag := range tags {
+		tag = strings.ToLower(strings.TrimSpace(tag))
+		if tag == "" || slices.Contains(out, tag) {
+			continue
+		}
+		if strings.ContainsAny(tag, ", ") {
+			p.add("tags", "A tag is one word: %q", tag)
+		}
+		p.text("tags", tag, maxTag)
+		out = append(out, tag)
+	}
+	if len(out) > maxTags {
+		p.add("tags", "At most %d tags; these are %d", maxTags, len(out))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (p *problems) queue(name string, queues []string) string {
+	if name == "" && len(queues) > 0 {
+		return queues[0]
+	}
+	if !slices.Contains(queues, name) {
+		p.add("queue", "There is no queue %q; there are: %s", name, strings.Join(queues, ", "))
+	}
+	return name
+}
+
+func (p *problems) schedule(w ScheduleSpec, old Task, now time.Time) Schedule {
+	p.notYet(w)
+	s := Schedule{Kind: w.Kind, Timezone: w.Timezone, Misfire: FireOnce}
+	switch w.Kind {
+	case KindCron:
+		s.Cron = strings.Join(strings.Fields(w.Cron), " ")
+		s.Anchor = anchor(w.Anchor, old, now)
+	case KindInterval:
+		s.EverySeconds, s.Anchor = w.EverySeconds, anchor(w.Anchor, old, now)
+		p.seconds("schedule.every_seconds", w.EverySeconds, 1, maxSeconds)
+	case KindOnce:
+		s.RunAt = p.runAt(w.RunAt, old, now)
+	case KindDelay:
+		s.DelaySeconds = w.DelaySeconds
+		p.seconds("schedule.delay_seconds", w.DelaySeconds, 1, maxSeconds)
+	case KindManual:
+	default:
+		p.add("schedule.kind", "One of cron, interval, once, delay, manual; this is %q", string(w.Kind))
+		return s
+	}
+	p.strangers(w)
+	if s.Kind != KindCron && s.Timezone == "" {
+		s.Timezone = "UTC"
+	}
+	if s.Kind == KindCron || s.Timezone != "UTC" {
+		p.zone(&s)
+	}
+	return s
+}
+
+// zone checks the zone and, for cron, the expression with it.
+func (p *problems) zone(s *Schedule) {
+	probe := *s
+	if s.Kind != KindCron {
+		probe = Schedule{Kind: KindCron, Cron: "@daily", Timezone: s.Timezone}
+	}
+	if s.Kind == KindCron && s.Timezone == "" {
+		p.add("schedule.timezone", "A cron schedule needs a time zone, such as Asia/Shanghai")
+		probe.Timezone = "UTC"
+	}
+	if _, err := probe.Times(); err != nil {
+		*p = append(*p, fault.Fields(err)...)
+	}
+}
+
+// anchor of a fixed rate: the written one, else the one it has, else now;
+// always a whole second.
+func anchor(written time.Time, old Task, now time.Time) time.Time {
+	switch {
+	case !written.IsZero():
+		return ceilSecond(written.UTC())
+	case !old.Spec.Schedule.Anchor.IsZero():
+		return old.Spec.Schedule.Anchor
+	default:
+		return ceilSecond(now)
+	}
+}
+
+func (p *problems) runAt(at time.Time, old Task, now time.Time) time.Time {
+	at = ceilSecond(at.UTC())
+	switch {
+	case at.IsZero():
+		p.add("schedule.run_at", "A moment is needed, such as 2026-12-24T18:00:00+08:00")
+	case at.Equal(old.Spec.Schedule.RunAt):
+	case at.Before(now):
+		p.add("schedule.run_at", "This moment has passed; choose a later one")
+	case at.After(now.AddDate(10, 0, 0)):
+		p.add("schedule.run_at", "At most ten years ahead")
+	}
+	return at
+}
+
+func (p *problems) seconds(name string, n, low, high int) {
+	if n < low || n > high {
+		p.add(name, "Between %d and %d seconds; this is %d", low, high, n)
+	}
+}
+
+// strangers refuses fields that belong to another kind of schedule: they would
+// be ignored in silence.
+func (p *problems) strangers(w ScheduleSpec) {
+	kind := string(w.Kind)
+	if w.Cron != "" && w.Kind != KindCron {
+		p.add("schedule.cron", "A schedule of the kind %s has no cron expression", kind)
+	}
+	if w.EverySeconds != 0 && w.Kind != KindInterval {
+		p.add("schedule.every_seconds", "A schedule of the kind %s has no period", kind)
+	}
+	if !w.RunAt.IsZero() && w.Kind != KindOnce {
+		p.add("schedule.run_at", "A schedule of the kind %s has no single moment", kind)
+	}
+	if w.DelaySeconds != 0 && w.Kind != KindDelay {
+		p.add("schedule.delay_seconds", "A schedule of the kind %s has no delay", kind)
+	}
+}
+
+func (p *problems) notYet(w ScheduleSpec) {
+	if w.Misfire != "" && w.Misfire != FireOnce {
+		p.add("schedule.misfire", "ax does only fire_once by now")
+	}
+	for name, used := range map[string]bool{
+		"schedule.fixed_delay":    w.FixedDelay,
+		"schedule.calendar":       w.Calendar != "",
+		"schedule.start_at":       !w.StartAt.IsZero(),
+		"schedule.end_at":         !w.EndAt.IsZero(),
+		"schedule.jitter_seconds": w.JitterSeconds != 0,
+	} {
+		if used {
+			*p = append(*p, later(name))
+		}
+	}
+}
+
+func (p *problems) target(w TargetSpec) Target {
+	switch w.Kind {
+	case TargetHTTP:
+		p.httpURL("target.url", w.URL)
+	case TargetMQ, TargetShell:
+		*p = append(*p, later("target.kind"))
+	default:
+		p.add("target.kind", "This must be http; it is %q", string(w.Kind))
+	}
+	return Target{Kind: w.Kind, URL: w.URL}
+}
+
+func (p *problems) httpURL(name, raw string) {
+	u, err := url.Parse(raw)
+	switch {
+	case raw == "":
+		p.add(name, "An address is needed, such as https://orders.internal/close")
+	case len(raw) > maxURL:
+		p.add(name, "At most %d characters; this has %d", maxURL, len(raw))
+	case err != nil || strings.ContainsFunc(raw, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		p.add(name, "This is not an address that can be called")
+	case u.Scheme != "http" && u.Scheme != "https":
+		p.add(name, "The address must begin with http:// or https://")
+	case u.Hostname() == "":
+		p.add(name, "The address names no host")
+	case u.User != nil:
+		p.add(name, "User name and password don't belong into the address: everybody who may read the task would see them")
+	case u.Fragment != "":
+		p.add(name, "The part after # is never sent; leave it out")
+	}
+}
+
+// payload checks and compacts JSON; empty stays empty.
+func (p *problems) payload(name string, raw json.RawMessage) json.RawMessage {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	if len(raw) > maxPayload {
+		p.add(name, "At most %d bytes; this has %d", maxPayload, len(raw))
+		return nil
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, raw); err != nil {
+		p.add(name, "Line %d is not valid JSON: %s", jsonLine(raw, err), err.Error())
+		return nil
+	}
+	if !utf8.Valid(out.Bytes()) {
+		p.add(name, "This is not valid UTF-8")
+		return nil
+	}
+	return out.Bytes()
+}
+
+// jsonLine is the line of a syntax error, from 1.
+func jsonLine(raw []byte, err error) int {
+	at := len(raw)
+	if e, ok := err.(*json.SyntaxError); ok {
+		at = min(int(e.Offset), len(raw))
+	}
+	return 1 + bytes.Count(raw[:at], []byte("\n"))
+}
+
+func (p *problems) bizID(name, id string) {
+	switch {
+	case strings.HasPrefix(id, "@"):
+		p.add(name, "A biz_id that begins with @ belongs to a slot of the schedule")
+	case len(id) > maxBizID:
+		p.add(name, "At most %d characters; this has %d", maxBizID, len(id))
+	case strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
+		p.add(name, "Printable ASCII without blanks only")
+	}
+}
