@@ -1,0 +1,50 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"ax/app/sched"
+)
+
+// Due lists pending instances due at or before until, the longest due first.
+func (d *DB) Due(ctx context.Context, until time.Time, limit int) ([]sched.Message, error) {
+	var rows []instanceRow
+	err := d.view(ctx).Raw("SELECT id, dispatch, queue, due_at FROM instances WHERE state='pending' AND due_at<=? ORDER BY due_at LIMIT ?",
+		at(until), limit).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("list due instances: %w", err)
+	}
+	out := make([]sched.Message, len(rows))
+	for i, r := range rows {
+		out[i] = sched.Message{InstanceID: r.ID, Dispatch: r.Dispatch, Queue: r.Queue, DueAt: r.DueAt.Time}
+	}
+	return out, nil
+}
+
+// MarkQueued moves what was sent from pending to queued, unless somebody moved
+// it meanwhile. The sweep looks at it 10 s after it is due or was sent.
+func (d *DB) MarkQueued(ctx context.Context, messages []sched.Message, now time.Time) error {
+	// Rows are locked by ascending key, as everywhere.
+	sorted := slices.SortedFunc(slices.Values(messages), func(a, b sched.Message) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
+	return d.tx(ctx, "mark as queued", func(tx *gorm.DB) error {
+		for _, m := range sorted {
+			look := now
+			if m.DueAt.After(now) {
+				look = m.DueAt
+			}
+			err := tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+
+				" SET state='queued', queued_at=?, look_at=? WHERE id=? AND state='pending' AND dispatch=?",
+				at(now), at(look.Add(sched.LookAgain)), m.InstanceID, m.Dispatch).Error
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,152 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"ax/app/sched"
+)
+
+// nodeRow is a row of nodes.
+type nodeRow struct {
+	ID            string
+	Host          string
+	Address       string
+	Pid           int
+	Version       string
+	Roles         string
+	Queues        string
+	Labels        string
+	Slots         int
+	Busy          int
+	ClockOffsetMs int64
+	StartedAt     Millis
+	BeatAt        Millis
+	SteadyAt      Millis
+	Draining      bool
+	ClosedAt      Millis
+	DeadAt        Millis
+	DeclaredBy    maybe
+}
+
+// TableName is read by GORM.
+func (nodeRow) TableName() string { return "nodes" }
+
+func (r nodeRow) node() sched.NodeInfo {
+	return sched.NodeInfo{
+		ID: r.ID, Host: r.Host, Address: r.Address, PID: r.Pid, Version: r.Version, Roles: words(r.Roles), Queues: words(r.Queues),
+		Labels: words(r.Labels), Slots: r.Slots, Busy: r.Busy, ClockOffset: time.Duration(r.ClockOffsetMs) * time.Millisecond,
+		StartedAt: r.StartedAt.Time, BeatAt: r.BeatAt.Time, SteadyAt: r.SteadyAt.Time, Draining: r.Draining,
+		ClosedAt: r.ClosedAt.Time, DeadAt: r.DeadAt.Time, DeclaredBy: string(r.DeclaredBy),
+	}
+}
+
+func words(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, ",")
+}
+
+// Register inserts the row of a process start.
+func (d *DB) Register(ctx context.Context, n sched.NodeInfo) error {
+	return d.tx(ctx, "register node", func(tx *gorm.DB) error {
+		return tx.Create(&nodeRow{
+			ID: n.ID, Host: clip(n.Host, 100), Address: clip(n.Address, 100), Pid: n.PID, Version: clip(n.Version, 50),
+			Roles: strings.Join(n.Roles, ","), Queues: strings.Join(n.Queues, ","), Labels: strings.Join(n.Labels, ","),
+			Slots: n.Slots, ClockOffsetMs: n.ClockOffset.Milliseconds(),
+			StartedAt: at(n.StartedAt), BeatAt: at(n.BeatAt), SteadyAt: at(n.SteadyAt),
+		}).Error
+	})
+}
+
+// Beat confirms that a node lives; false when its row is closed or declared
+// dead. A gap over 10 s on the ledger's clock begins its steady time anew.
+func (d *DB) Beat(ctx context.Context, id string, busy int, offset time.Duration, now time.Time) (bool, error) {
+	var alive bool
+	err := d.tx(ctx, "beat of node "+id, func(tx *gorm.DB) error {
+		// steady_at stands before beat_at: MySQL assigns from left to right.
+		res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+
+			" SET steady_at=CASE WHEN ?-beat_at>10000 THEN ? ELSE steady_at END, beat_at=?, busy=?, clock_offset_ms=? WHERE id=? AND closed_at IS NULL AND dead_at IS NULL",
+			at(now), at(now), at(now), busy, offset.Milliseconds(), id)
+		alive = res.RowsAffected == 1
+		return res.Error
+	})
+	return alive, err
+}
+
+// CloseNode ends a node's row in order.
+func (d *DB) CloseNode(ctx context.Context, id string, now time.Time) error {
+	return d.tx(ctx, "close node "+id, func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+" SET closed_at=?, busy=0 WHERE id=? AND closed_at IS NULL AND dead_at IS NULL", at(now), id).Error
+	})
+}
+
+// CloseEarlier ends the rows of all other nodes at once: whoever holds the
+// data folder's lock is the only process there is.
+func (d *DB) CloseEarlier(ctx context.Context, me string, now time.Time) error {
+	return d.tx(ctx, "close earlier nodes", func(tx *gorm.DB) error {
+		return tx.Exec("UPDATE nodes SET dead_at=?, declared_by=? WHERE id<>? AND closed_at IS NULL AND dead_at IS NULL", at(now), me, me).Error
+	})
+}
+
+// Wishes lists the instances running on a node that somebody wants canceled.
+func (d *DB) Wishes(ctx context.Context, node string) ([]string, error) {
+	var ids []string
+	err := d.view(ctx).Raw("SELECT id FROM instances WHERE node_id=? AND state='running' AND cancel_wanted IS NOT NULL", node).Scan(&ids).Error
+	if err != nil {
+		return nil, fmt.Errorf("read cancel wishes of node %s: %w", node, err)
+	}
+	return ids, nil
+}
+
+// DeclareDead marks nodes whose last beat is older than 15 s, if the asking
+// node's own row says that its beats have been whole for so long: an outage of
+// the database must not be taken for dead nodes.
+func (d *DB) DeclareDead(ctx context.Context, me string, now time.Time) ([]string, error) {
+	var mine nodeRow
+	if err := d.view(ctx).Raw("SELECT * FROM nodes WHERE id=?", me).Scan(&mine).Error; err != nil {
+		return nil, fmt.Errorf("read own node: %w", err)
+	}
+	if mine.node().Gone() || mine.BeatAt.Before(now.Add(-10*time.Second)) || mine.SteadyAt.After(now.Add(-sched.DeadAfter)) {
+		return nil, nil
+	}
+	var ids, dead []string
+	err := d.view(ctx).Raw("SELECT id FROM nodes WHERE dead_at IS NULL AND closed_at IS NULL AND beat_at<? ORDER BY id", at(now.Add(-sched.DeadAfter))).Scan(&ids).Error
+	if err != nil {
+		return nil, fmt.Errorf("look for dead nodes: %w", err)
+	}
+	for _, id := range ids {
+		err := d.tx(ctx, "declare node "+id+" dead", func(tx *gorm.DB) error {
+			res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+" SET dead_at=?, declared_by=? WHERE id=? AND beat_at<? AND dead_at IS NULL AND closed_at IS NULL",
+				at(now), me, id, at(now.Add(-sched.DeadAfter)))
+			if res.Error == nil && res.RowsAffected == 1 {
+				dead = append(dead, id)
+			}
+			return res.Error
+		})
+		if err != nil {
+			return dead, err
+		}
+	}
+	return dead, nil
+}
+
+// Nodes lists nodes that live or ended after since, the latest start first.
+func (d *DB) Nodes(ctx context.Context, since time.Time) ([]sched.NodeInfo, error) {
+	var rows []nodeRow
+	err := d.view(ctx).Raw("SELECT * FROM nodes WHERE (closed_at IS NULL AND dead_at IS NULL) OR closed_at>=? OR dead_at>=? ORDER BY id DESC LIMIT 200",
+		at(since), at(since)).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	out := make([]sched.NodeInfo, len(rows))
+	for i, r := range rows {
+		out[i] = r.node()
+	}
+	return out, nil
+}

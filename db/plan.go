@@ -1,0 +1,196 @@
+package db
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"gorm.io/gorm"
+
+	"ax/app/sched"
+)
+
+// newID makes an id that sorts by the time of its making.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// plannedTask is a due task with what its slots become.
+type plannedTask struct {
+	task sched.Task
+	plan sched.TaskPlan
+}
+
+// Plan is one planning transaction: it takes due tasks that no other planner
+// holds, makes instances of their slots, records what is not to run, and moves
+// next_fire_at. A task that can't be planned gets plan_error and is left alone;
+// the others go on.
+func (d *DB) Plan(ctx context.Context, r sched.PlanRequest) (sched.PlanReport, error) {
+	var report sched.PlanReport
+	err := d.tx(ctx, "plan", func(tx *gorm.DB) error {
+		report = sched.PlanReport{}
+		due, err := d.dueTasks(tx, r)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		report.Tasks = len(due)
+		var plans []plannedTask
+		for _, row := range due {
+			t, plan, why := planRow(row, r, r.Budget-report.Spent)
+			if why != "" {
+				report.Failed++
+				if err := d.failPlan(tx, row.ID, why); err != nil {
+					return err
+				}
+				continue
+			}
+			plans = append(plans, plannedTask{t, plan})
+			report.Spent += plan.Spent
+		}
+		report.Messages, report.Missed, err = d.storePlan(tx, plans, r.Now, r.NodeID)
+		if err != nil {
+			return err
+		}
+		report.Instances = len(report.Messages)
+		if err := d.advance(tx, plans); err != nil {
+			return err
+		}
+		return d.logPlan(tx, r, report)
+	})
+	return report, err
+}
+
+func (d *DB) dueTasks(tx *gorm.DB, r sched.PlanRequest) ([]taskRow, error) {
+	var due []taskRow
+	err := tx.Raw("SELECT * FROM tasks WHERE enabled=1 AND next_fire_at<=? ORDER BY next_fire_at, id LIMIT ?"+d.dialect.forUpdateSkipLocked,
+		at(r.Until), r.Limit).Scan(&due).Error
+	return due, err
+}
+
+// planRow plans one task; why is not empty when it can't be planned.
+func planRow(row taskRow, r sched.PlanRequest, budget int) (t sched.Task, plan sched.TaskPlan, why string) {
+	t, err := row.task()
+	if err != nil {
+		return t, plan, err.Error()
+	}
+	times, err := t.Spec.Schedule.Times()
+	if err != nil {
+		return t, plan, err.Error()
+	}
+	return t, sched.PlanTask(t, times, r.Now, r.Until, max(budget, 1)), ""
+}
+
+func (d *DB) failPlan(tx *gorm.DB, id int64, why string) error {
+	return tx.Exec("UPDATE "+d.dialect.forcePrimary("tasks")+" SET plan_error=?, next_fire_at=NULL WHERE id=?", clip(why, 500), id).Error
+}
+
+// storePlan inserts the instances and missed ranges of the plans. A slot that
+// is there already is left alone: an edit may come back to a planned slot.
+func (d *DB) storePlan(tx *gorm.DB, plans []plannedTask, now time.Time, node string) (messages []sched.Message, missed int, err error) {
+	var rows []instanceRow
+	for _, p := range plans {
+		for _, slot := range p.plan.Run {
+			in := sched.Instance{
+				ID: newID(), TaskID: p.task.ID, TeamID: p.task.TeamID, Queue: p.task.Queue,
+				BizID: sched.SlotBizID(slot), Origin: sched.FromSchedule, SlotAt: slot, WantedAt: slot, DueAt: slot,
+				State: sched.Pending, PlannedBy: node, CreatedAt: now,
+			}
+			rows = append(rows, instanceRowOf(in))
+			messages = append(messages, sched.Message{InstanceID: in.ID, Queue: in.Queue, DueAt: in.DueAt})
+		}
+	}
+	inserted, err := d.insertInstances(tx, rows)
+	if err != nil {
+		return nil, 0, err
+	}
+	if inserted != len(rows) {
+		messages = nil // which ones are new is not known here; the dispatcher reads it
+	}
+	for _, p := range plans {
+		for _, m := range p.plan.Missed {
+			missed += m.Slots
+			if err := d.addMissed(tx, m, now, node); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	return messages, missed, nil
+}
+
+// advance moves next_fire_at of all planned tasks in one statement.
+func (d *DB) advance(tx *gorm.DB, plans []plannedTask) error {
+	if len(plans) == 0 {
+		return nil
+	}
+	var set strings.Builder
+	args := make([]any, 0, 2*len(plans)+1)
+	ids := make([]int64, len(plans))
+	for i, p := range plans {
+		set.WriteString(" WHEN ? THEN ?")
+		args = append(args, p.task.ID, at(p.plan.Next))
+		ids[i] = p.task.ID
+	}
+	return tx.Exec("UPDATE "+d.dialect.forcePrimary("tasks")+" SET plan_error='', next_fire_at=CASE id"+set.String()+" END WHERE id IN ?",
+		append(args, ids)...).Error
+}
+
+// addMissed records a range, or lengthens the one that ends just before it.
+func (d *DB) addMissed(tx *gorm.DB, m sched.MissedRange, now time.Time, node string) error {
+	var made maybe
+	if !m.MakeUp.IsZero() {
+		var id maybe
+		err := tx.Raw("SELECT id FROM instances WHERE task_id=? AND biz_id=? AND replay=0", m.TaskID, sched.SlotBizID(m.MakeUp)).Scan(&id).Error
+		if err != nil {
+			return err
+		}
+		made = id
+	}
+	if !m.Follows.IsZero() {
+		var id int64
+		err := tx.Raw("SELECT id FROM missed_ranges WHERE task_id=? AND to_slot=? AND reason=? AND instance_id IS NULL LIMIT 1",
+			m.TaskID, at(m.Follows), string(m.Reason)).Scan(&id).Error
+		if err != nil {
+			return err
+		}
+		if id != 0 {
+			return tx.Exec("UPDATE missed_ranges SET to_slot=?, slots=slots+?, instance_id=? WHERE id=?", at(m.To), m.Slots, made, id).Error
+		}
+	}
+	return tx.Exec("INSERT INTO missed_ranges (task_id, team_id, from_slot, to_slot, slots, reason, policy, instance_id, planned_by, created_at)"+
+		" VALUES (?,?,?,?,?,?,?,?,?,?) "+d.dialect.doNothing("missed_ranges"),
+		m.TaskID, m.TeamID, at(m.From), at(m.To), m.Slots, string(m.Reason), string(m.Policy), made, node, at(now)).Error
+}
+
+func (d *DB) logPlan(tx *gorm.DB, r sched.PlanRequest, report sched.PlanReport) error {
+	return tx.Exec("INSERT INTO plan_log (node_id, at, from_at, to_at, tasks, instances, skipped) VALUES (?,?,?,?,?,?,?)",
+		r.NodeID, at(r.Now), at(r.Now), at(r.Until), report.Tasks, report.Instances, report.Missed).Error
+}
+
+// Missed lists the latest missed ranges of a task, newest first.
+func (d *DB) Missed(ctx context.Context, taskID int64, limit int) ([]sched.MissedRange, error) {
+	var rows []missedRow
+	err := d.view(ctx).Raw("SELECT * FROM missed_ranges WHERE task_id=? ORDER BY to_slot DESC LIMIT ?", taskID, limit).Scan(&rows).Error
+	out := make([]sched.MissedRange, len(rows))
+	for i, r := range rows {
+		out[i] = sched.MissedRange{
+			ID: r.ID, TaskID: r.TaskID, TeamID: r.TeamID, From: r.FromSlot.Time, To: r.ToSlot.Time, Slots: r.Slots,
+			Reason: sched.MissReason(r.Reason), Policy: sched.Misfire(r.Policy), InstanceID: string(r.InstanceID),
+			PlannedBy: r.PlannedBy, CreatedAt: r.CreatedAt.Time,
+		}
+	}
+	return out, err
+}
+
+// missedRow is a row of missed_ranges.
+type missedRow struct {
+	ID         int64
+	TaskID     int64
+	TeamID     int64
+	FromSlot   Millis
+	ToSlot     Millis
+	Slots      int
+	Reason     string
+	Policy     string
+	InstanceID maybe
+	PlannedBy  string
+	CreatedAt  Millis
+}

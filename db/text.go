@@ -1,0 +1,87 @@
+package db
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"strings"
+
+	"ax/app/access"
+)
+
+// maybe is a text column in which the empty text is NULL.
+type maybe string
+
+// Value implements driver.Valuer.
+func (m maybe) Value() (driver.Value, error) {
+	if m == "" {
+		return nil, nil
+	}
+	return string(m), nil
+}
+
+// Scan implements sql.Scanner.
+func (m *maybe) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*m = ""
+	case string:
+		*m = maybe(v)
+	case []byte:
+		*m = maybe(v)
+	default:
+		return fmt.Errorf("read a text from %T", src)
+	}
+	return nil
+}
+
+// clip cuts s to at most n characters, so that a long text never makes a
+// change of state fail.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if r := []rune(s); len(r) > n {
+		return string(r[:n])
+	}
+	return s
+}
+
+// likePrefix is the LIKE pattern of texts that begin with s, with % and _
+// taken literally; the query says ESCAPE '!'.
+func likePrefix(s string) string { return likeEscaper.Replace(s) + "%" }
+
+// likePart is the LIKE pattern of texts that hold s.
+func likePart(s string) string { return "%" + likeEscaper.Replace(s) + "%" }
+
+var likeEscaper = strings.NewReplacer("!", "!!", "%", "!%", "_", "!_")
+
+// where gathers the conditions of a query and their arguments.
+type where struct {
+	parts []string
+	args  []any
+}
+
+func (w *where) and(cond string, args ...any) {
+	w.parts = append(w.parts, cond)
+	w.args = append(w.args, args...)
+}
+
+// scope limits the query to the teams that the actor may read; an empty scope
+// finds nothing.
+func (w *where) scope(column string, s access.Scope) {
+	switch {
+	case s.All:
+	case len(s.Teams) == 0:
+		w.and("1=0")
+	default:
+		w.and(column+" IN ?", s.Teams)
+	}
+}
+
+// sql is the WHERE clause with a leading blank.
+func (w *where) sql() string {
+	if len(w.parts) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.parts, " AND ")
+}

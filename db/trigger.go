@@ -1,0 +1,43 @@
+package db
+
+import (
+	"context"
+	"errors"
+
+	"gorm.io/gorm"
+
+	"ax/app/access"
+	"ax/app/fault"
+	"ax/app/sched"
+)
+
+// Trigger stores a requested instance with its audit row, or reads the one
+// that has the biz_id already. Conflict when the task was disabled meanwhile.
+func (d *DB) Trigger(ctx context.Context, in sched.Instance, e access.Entry) (sched.Instance, bool, error) {
+	var created bool
+	out := in
+	err := d.tx(ctx, "trigger task "+itoa(in.TaskID), func(tx *gorm.DB) error {
+		var enabled bool
+		if err := tx.Raw("SELECT enabled FROM tasks WHERE id=?", in.TaskID).Row().Scan(&enabled); err != nil {
+			return err
+		}
+		if !enabled {
+			return fault.Conflict("The task is disabled: it takes no requests")
+		}
+		n, err := d.insertInstances(tx, []instanceRow{instanceRowOf(in)})
+		if err != nil {
+			return err
+		}
+		if created = n == 1; created {
+			return recordAudit(tx, e)
+		}
+		var r instanceRow
+		err = tx.Raw("SELECT * FROM instances WHERE task_id=? AND biz_id=? AND replay=0", in.TaskID, in.BizID).Take(&r).Error
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			return fault.Conflict("The instance with this biz_id was removed just now")
+		}
+		out = r.instance()
+		return err
+	})
+	return out, created, err
+}
