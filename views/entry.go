@@ -37,8 +37,9 @@ func artSlot(row, col int) (class string, height int) {
 	switch {
 	case up >= -1 && up <= 1:
 		return "f-ink", 24
-	case down >= -1 && down <= 1 && (row < 11 || row > 13):
+	case down >= -1 && down <= 1 && (up < -4 || up > 4): // it never touches the other
 		return "f-acc", 24
 	}
-	return "f-art", 4 + (row*7+col*13+row*col*5)%13
+	noise := uint32(row*92821+col*68917+7) * 2654435761
+	return "f-art", 4 + int(noise>>20%13)
 }

@@ -89,14 +89,14 @@ func TranslateCount(lang, format string, n int64, args ...any) string {
 	return fill(lang, cmp.Or(forms.Other, withoutContext(format)), all)
 }
 
-func withoutContext(format string) string {
-	text, _, _ := strings.Cut(format, "|")
+func withoutContext(key string) string {
+	text, _, _ := strings.Cut(key, "|")
 	return text
 }
 
-func fill(lang, format string, args []any) string {
+func fill(lang, pattern string, args []any) string {
 	if len(args) == 0 {
-		return format
+		return pattern
 	}
 	own := make([]any, len(args))
 	for i, a := range args {
@@ -105,7 +105,7 @@ func fill(lang, format string, args []any) string {
 		}
 		own[i] = a
 	}
-	return fmt.Sprintf(format, own...)
+	return fmt.Sprintf(pattern, own...)
 }
 
 // grouped prints with thousands separators whatever the verb.

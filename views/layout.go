@@ -38,16 +38,16 @@ func (v Viewer) teamName(all string) string {
 }
 
 // teamURL is the list one is in, for the team of this code; "" is all teams.
-func teamURL(here, code string) templ.SafeURL {
+func teamURL(here, code string) string {
 	if here == "" || strings.HasPrefix(here, "/api") {
 		here = "/"
 	}
-	return templ.SafeURL(here + "?" + url.Values{"team": {code}}.Encode())
+	return here + "?" + url.Values{"team": {code}}.Encode()
 }
 
 // languageURL switches to the other language and comes back.
-func languageURL(v Viewer) templ.SafeURL {
-	return templ.SafeURL("/language?" + url.Values{"to": {v.otherLang()}, "back": {v.back()}}.Encode())
+func languageURL(v Viewer) string {
+	return "/language?" + url.Values{"to": {v.otherLang()}, "back": {v.back()}}.Encode()
 }
 
 func (v Viewer) otherLang() string {

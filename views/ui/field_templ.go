@@ -25,7 +25,7 @@ type Field struct {
 	InputMode    string // "numeric" brings up digits on a phone
 	Class        string // more classes for the input, such as "mono"
 	Required     bool
-	Focus        bool             // takes the focus when the page opens
+	Focus        bool             // takes the focus when the page opens, as a field with an error does
 	Rows         int              // of a text area, 6 when 0
 	Attrs        templ.Attributes // more attributes, such as hx-*; never from data
 }
@@ -62,7 +62,7 @@ func (f Field) describedBy() string {
 
 // attrs are those that input, select and text area share.
 func (f Field) attrs() templ.Attributes {
-	a := templ.Attributes{"id": f.ID(), "name": f.Name, "required": f.Required, "autofocus": f.Focus}
+	a := templ.Attributes{"id": f.ID(), "name": f.Name, "required": f.Required, "autofocus": f.Focus || f.Error != ""}
 	if f.Error != "" {
 		a["aria-invalid"] = "true"
 	}
