@@ -1,0 +1,81 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+)
+
+// Bounds of the roll-up.
+const (
+	// rollBack is how far before its last end a roll-up begins again: an
+	// instance may commit its end somewhat later than the moment that it names.
+	rollBack = 3 * time.Minute
+	// rollMost is the most that one roll-up covers, so that its transaction
+	// stays short after an outage; the next one goes on from there.
+	rollMost = 30 * time.Minute
+	rollName = "stats.rolled"
+)
+
+// RollUp recomputes the minutes of stats_minute from the instances that ended
+// in them, from where the last roll-up stood until now. Whole minutes are
+// replaced, so a crash can neither double nor lose a count; one node at a time
+// holds the row of the last end. more tells that it is not up to now yet.
+func (d *DB) RollUp(ctx context.Context, now time.Time) (more bool, err error) {
+	err = d.tx(ctx, "roll up", func(tx *gorm.DB) error {
+		last, err := d.lastRolled(tx, now)
+		if err != nil {
+			return err
+		}
+		from := last.Add(-rollBack).Truncate(time.Minute)
+		to := now.Truncate(time.Minute).Add(time.Minute)
+		if more = to.Sub(from) > rollMost; more {
+			to = from.Add(rollMost)
+		}
+		if err := tx.Exec("DELETE FROM stats_minute WHERE minute_at>=? AND minute_at<?", at(from), at(to)).Error; err != nil {
+			return err
+		}
+		if err := rollInstances(tx, from, to); err != nil {
+			return err
+		}
+		done := to.Add(-time.Minute)
+		return tx.Exec("UPDATE settings SET value=? WHERE name=?", done.UTC().Format(time.RFC3339), rollName).Error
+	})
+	return more, err
+}
+
+// lastRolled locks and reads the end of the last roll-up; a new ledger begins
+// an hour ago.
+func (d *DB) lastRolled(tx *gorm.DB, now time.Time) (time.Time, error) {
+	begin := now.Add(-time.Hour).Truncate(time.Minute)
+	err := tx.Exec("INSERT INTO settings (name, value) VALUES (?,?) "+d.dialect.upsert("name", "name=settings.name"),
+		rollName, begin.UTC().Format(time.RFC3339)).Error
+	if err != nil {
+		return begin, err
+	}
+	raw, _, err := takeSetting(tx, d.dialect.forUpdate, rollName)
+	if err != nil {
+		return begin, err
+	}
+	last, err := time.Parse(time.RFC3339, raw)
+	if err != nil {
+		return begin, fmt.Errorf("read the last roll-up: %w", err)
+	}
+	return last, nil
+}
+
+// rollInstances counts what ended by task, minute and state. What succeeded
+// after a retry is counted as "retried". The minute is cut with % because
+// both dialects divide integers differently.
+func rollInstances(tx *gorm.DB, from, to time.Time) error {
+	const state = "CASE WHEN state='succeeded' AND attempt>1 THEN 'retried' ELSE state END"
+	const minute = "finished_at - finished_at % 60000"
+	return tx.Exec("INSERT INTO stats_minute (task_id, minute_at, state, team_id, n, run_sum_ms, run_max_ms, lag_sum_ms, lag_max_ms)"+
+		" SELECT task_id, "+minute+", "+state+", MIN(team_id), COUNT(*),"+
+		" COALESCE(SUM(finished_at-started_at),0), COALESCE(MAX(finished_at-started_at),0),"+
+		" COALESCE(SUM(started_at-wanted_at),0), COALESCE(MAX(started_at-wanted_at),0)"+
+		" FROM instances WHERE finished_at>=? AND finished_at<? GROUP BY task_id, "+minute+", "+state,
+		at(from), at(to)).Error
+}
