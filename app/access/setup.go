@@ -40,7 +40,8 @@ type setupStore interface {
 	SetSetting(ctx context.Context, name, value string, entries ...Entry) error
 	// CompleteSetup stores the person as admin and owner of the team, with
 	// audit rows made from the entry. It is a Conflict, and stores nothing,
-	// when the setting has changed or there is an admin.
+	// when the setting has changed or there is an admin; one with a field when
+	// the login is taken.
 	CompleteSetup(ctx context.Context, f FirstAdmin) (Person, Team, error)
 }
 
@@ -145,7 +146,7 @@ type SetupForm struct {
 
 // Complete makes the first administrator, the first team and the membership
 // as its owner. The link is used then. Address and requestID go to the audit.
-// Faults: NotFound (bad link), Invalid.
+// Faults: NotFound (bad link), Invalid, Conflict with the field (login taken).
 func (s *Setup) Complete(ctx context.Context, token string, in SetupForm, address, requestID string) (Person, Team, error) {
 	_, value, err := s.link(ctx, token)
 	if err != nil {
@@ -161,7 +162,7 @@ func (s *Setup) Complete(ctx context.Context, token string, in SetupForm, addres
 		Actor: Actor{Kind: User, Name: f.Person.Login, Address: host(address), RequestID: requestID},
 	}
 	p, team, err := s.store.CompleteSetup(ctx, f)
-	if fault.KindOf(err) == fault.KindConflict { // somebody else used it meanwhile
+	if fault.KindOf(err) == fault.KindConflict && fault.Fields(err) == nil { // somebody else used it meanwhile
 		return Person{}, Team{}, badLink()
 	}
 	if err != nil {

@@ -39,7 +39,7 @@ type teamStore interface {
 	Teams(ctx context.Context, s Scope) ([]Team, error)
 	// Team is NotFound when there is none with the code.
 	Team(ctx context.Context, code string) (Team, error)
-	// InsertTeam is a Conflict when the code is taken.
+	// InsertTeam is a Conflict with the field when the code is taken.
 	InsertTeam(ctx context.Context, t Team, e Entry) (int64, error)
 	// Members of a team, by login.
 	Members(ctx context.Context, team int64) ([]Member, error)

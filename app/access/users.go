@@ -14,7 +14,7 @@ import (
 // it is given in it.
 type userStore interface {
 	// InsertUser gives the new id, also to the entry's object; a login that
-	// is taken is a Conflict.
+	// is taken is a Conflict with the field.
 	InsertUser(ctx context.Context, p Person, e Entry) (int64, error)
 	// User and UserByLogin are NotFound when there is none.
 	User(ctx context.Context, id int64) (Person, error)

@@ -1,0 +1,159 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"ax/app/access"
+)
+
+// auditRow is a row of audit_log. Rows are only ever inserted; the hash chain
+// stands in audit_seals.
+type auditRow struct {
+	ID         int64
+	At         Millis
+	ActorKind  string
+	ActorID    string
+	ActorName  string
+	Address    string
+	Action     string
+	ObjectKind string
+	ObjectID   string
+	ObjectName string
+	TeamID     *int64 // NULL: the installation's
+	Diff       maybe  // JSON of []access.Change
+	Reason     string
+	RequestID  string
+}
+
+// TableName is read by GORM.
+func (auditRow) TableName() string { return "audit_log" }
+
+// recordAudit writes the audit row of a change in the change's transaction. A
+// text that is too long is cut: it must not make the change fail.
+func recordAudit(tx *gorm.DB, e access.Entry) error {
+	r, err := auditRowOf(e)
+	if err != nil {
+		return err
+	}
+	if err := tx.Create(&r).Error; err != nil {
+		return fmt.Errorf("record %s in the audit: %w", e.Action, err)
+	}
+	return nil
+}
+
+func auditRowOf(e access.Entry) (auditRow, error) {
+	r := auditRow{
+		At: at(e.At), ActorKind: string(e.Actor.Kind), ActorName: clip(e.Actor.Name, 200),
+		Address: clip(e.Actor.Address, 64), Action: e.Action,
+		ObjectKind: e.Object.Kind, ObjectID: clip(e.Object.ID, 100), ObjectName: clip(e.Object.Name, 200),
+		Reason: clip(e.Reason, 1000), RequestID: clip(printable(e.Actor.RequestID), 64),
+	}
+	if e.Actor.ID != 0 {
+		r.ActorID = strconv.FormatInt(e.Actor.ID, 10)
+	}
+	if e.TeamID != 0 {
+		r.TeamID = &e.TeamID
+	}
+	if len(e.Changes) > 0 {
+		diff, err := json.Marshal(e.Changes)
+		if err != nil {
+			return r, fmt.Errorf("write the changes of %s: %w", e.Action, err)
+		}
+		r.Diff = maybe(diff)
+	}
+	return r, nil
+}
+
+// printable drops what an ascii column can't hold: a request id may come from
+// a header.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func (r auditRow) entry() (access.Entry, error) {
+	e := access.Entry{
+		ID: r.ID, At: r.At.Time, Action: r.Action, Reason: r.Reason,
+		Actor: access.Actor{Kind: access.ActorKind(r.ActorKind), Name: r.ActorName,
+			Address: r.Address, RequestID: r.RequestID},
+		Object: access.Object{Kind: r.ObjectKind, ID: r.ObjectID, Name: r.ObjectName},
+	}
+	if r.TeamID != nil {
+		e.TeamID = *r.TeamID
+	}
+	if r.ActorID != "" {
+		id, err := strconv.ParseInt(r.ActorID, 10, 64)
+		if err != nil {
+			return e, fmt.Errorf("read the actor of audit row %d: %w", r.ID, err)
+		}
+		e.Actor.ID = id
+	}
+	if r.Diff != "" {
+		if err := json.Unmarshal([]byte(r.Diff), &e.Changes); err != nil {
+			return e, fmt.Errorf("read the changes of audit row %d: %w", r.ID, err)
+		}
+	}
+	return e, nil
+}
+
+// RecordAudit writes a row that belongs to no change, such as a refusal.
+func (d *DB) RecordAudit(ctx context.Context, e access.Entry) error {
+	return d.tx(ctx, "record "+e.Action, func(tx *gorm.DB) error { return recordAudit(tx, e) })
+}
+
+// Audit lists rows newest first, below the id cursor (0: from the newest). The
+// rows of the installation itself are in the scope of all only.
+func (d *DB) Audit(ctx context.Context, s access.Scope, f access.AuditFilter, cursor int64, limit int) ([]access.Entry, error) {
+	w := auditWhere(s, f)
+	if cursor > 0 {
+		w.and("id < ?", cursor)
+	}
+	var rows []auditRow
+	err := d.view(ctx).Raw("SELECT * FROM audit_log"+w.sql()+" ORDER BY id DESC LIMIT ?", append(w.args, limit)...).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("read the audit: %w", away(err))
+	}
+	out := make([]access.Entry, len(rows))
+	for i, r := range rows {
+		if out[i], err = r.entry(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func auditWhere(s access.Scope, f access.AuditFilter) *where {
+	w := &where{}
+	w.scope("team_id", s)
+	if f.Actor != "" {
+		w.and("actor_name=?", f.Actor)
+	}
+	if strings.HasSuffix(f.Action, ".") {
+		w.and("action LIKE ? ESCAPE '!'", likePrefix(f.Action))
+	} else if f.Action != "" {
+		w.and("action=?", f.Action)
+	}
+	if f.ObjectKind != "" {
+		w.and("object_kind=?", f.ObjectKind)
+	}
+	if f.ObjectID != "" {
+		w.and("object_id=?", f.ObjectID)
+	}
+	if !f.Since.IsZero() {
+		w.and("at>=?", at(f.Since))
+	}
+	if !f.Until.IsZero() {
+		w.and("at<?", at(f.Until))
+	}
+	return w
+}

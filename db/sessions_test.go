@@ -1,0 +1,137 @@
+package db_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"ax/app/access"
+	"ax/app/fault"
+	"ax/db"
+)
+
+func TestASessionLivesInTheLedger(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		p, team := h.person(t, "ops", false), h.team(t, "payments")
+		require.NoError(t, h.teams.SetMember(t.Context(), cli, team, "ops", access.Operator))
+		token := h.signIn(t, "ops")
+		a, who, err := h.resolve(t, token)
+		require.NoError(t, err)
+		require.Equal(t, access.Actor{Kind: access.User, ID: p.ID, Name: "ops", Roles: map[int64]access.Role{team.ID: access.Operator},
+			Address: "10.0.0.1", RequestID: "req-2"}, a)
+		require.True(t, who.LastLoginAt.Equal(h.now))
+
+		other := newHouse(t, h.DB) // another web process
+		_, _, err = other.resolve(t, token)
+		require.NoError(t, err)
+		require.NoError(t, other.sessions.SignOut(t.Context(), token, "10.0.0.1", ""))
+		_, _, err = h.resolve(t, token)
+		require.Equal(t, fault.KindUnauthenticated, fault.KindOf(err))
+		require.NoError(t, h.DeleteSession(t.Context(), "gone", access.Entry{Action: "session.end"}))
+		require.Equal(t, []string{"user.create", "team.create", "team.member", "session.create", "session.end"}, h.actions(t))
+	})
+}
+
+func TestADumpOfTheLedgerHoldsNoSecret(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		h.person(t, "ops", false)
+		team := h.team(t, "payments")
+		link, err := h.setup.NewLink(t.Context())
+		require.NoError(t, err)
+		token := h.signIn(t, "ops")
+		secret, _, err := h.tokens.Create(t.Context(), cli, access.NewToken{TeamID: team.ID, Name: "ci", Role: access.Owner})
+		require.NoError(t, err)
+		all := dump(t, h.DB, "sessions", "api_tokens", "settings", "audit_log")
+		require.Contains(t, all, "token.create")
+		for _, s := range []string{link, token, secret} {
+			require.NotContains(t, all, s)
+		}
+	})
+}
+
+func dump(t *testing.T, d *db.DB, tables ...string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, table := range tables {
+		rows, err := d.View(t.Context()).Raw("SELECT * FROM " + table).Rows()
+		require.NoError(t, err)
+		cols, err := rows.Columns()
+		require.NoError(t, err)
+		for rows.Next() {
+			values := make([]any, len(cols))
+			for i := range values {
+				values[i] = new([]byte)
+			}
+			require.NoError(t, rows.Scan(values...))
+			for _, v := range values {
+				b.Write(*v.(*[]byte))
+				b.WriteByte('|')
+			}
+			b.WriteByte('\n')
+		}
+		require.NoError(t, rows.Close())
+	}
+	return b.String()
+}
+
+func TestSessionsEndWhenTheLedgerSaysSo(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		p, team := h.person(t, "ops", false), h.team(t, "payments")
+		require.NoError(t, h.teams.SetMember(t.Context(), cli, team, "ops", access.Editor))
+		for name, change := range map[string]func() error{
+			"password": func() error { return h.users.SetPassword(t.Context(), cli, p.ID, password) },
+			"role":     func() error { return h.teams.SetMember(t.Context(), cli, team, "ops", access.Viewer) },
+			"rights":   func() error { return h.users.SetRights(t.Context(), cli, p.ID, access.Rights{Auditor: true}) },
+			"leave":    func() error { return h.teams.RemoveMember(t.Context(), cli, team, "ops") },
+		} {
+			if err := h.teams.SetMember(t.Context(), cli, team, "ops", access.Editor); err != nil {
+				require.NoError(t, err)
+			}
+			token := h.signIn(t, "ops")
+			require.NoError(t, change(), name)
+			_, _, err := h.resolve(t, token)
+			require.Equal(t, fault.KindUnauthenticated, fault.KindOf(err), name)
+		}
+		token := h.signIn(t, "ops")
+		require.NoError(t, h.teams.SetMember(t.Context(), cli, h.team(t, "data"), "ops", access.Viewer))
+		_, _, err := h.resolve(t, token)
+		require.NoError(t, err, "being let into another team takes nothing away")
+	})
+}
+
+func TestSessionsAreTouchedAndPruned(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		h.person(t, "ops", false)
+		idle, used := h.signIn(t, "ops"), h.signIn(t, "ops")
+		h.now = h.now.Add(11 * time.Hour)
+		_, _, err := h.resolve(t, used)
+		require.NoError(t, err)
+		h.now = h.now.Add(2 * time.Hour)
+		n, err := h.sessions.Prune(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, 1, n)
+		_, _, err = h.resolve(t, idle)
+		require.Equal(t, fault.KindUnauthenticated, fault.KindOf(err))
+		_, _, err = h.resolve(t, used)
+		require.NoError(t, err)
+		h.now = h.now.Add(access.SessionAbsolute)
+		n, err = h.sessions.Prune(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, 1, n)
+	})
+}
+
+func TestALedgerThatIsAwayIsNoWrongPassword(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		h.person(t, "ops", false)
+		token := h.signIn(t, "ops")
+		require.NoError(t, h.Close())
+		_, _, err := h.resolve(t, token)
+		require.Error(t, err)
+		require.Equal(t, fault.KindInternal, fault.KindOf(err))
+		_, _, err = h.sessions.SignIn(t.Context(), access.Credentials{Login: "ops", Password: password})
+		require.Equal(t, fault.KindInternal, fault.KindOf(err))
+	})
+}
