@@ -65,14 +65,14 @@ func (d *DB) Register(ctx context.Context, n sched.NodeInfo) error {
 }
 
 // Beat confirms that a node lives; false when its row is closed or declared
-// dead. A gap over 10 s on the ledger's clock begins its steady time anew.
-func (d *DB) Beat(ctx context.Context, id string, busy int, offset time.Duration, now time.Time) (bool, error) {
+// dead. A gap on the ledger's clock begins its steady time anew.
+func (d *DB) Beat(ctx context.Context, b sched.Beat) (bool, error) {
 	var alive bool
-	err := d.tx(ctx, "beat of node "+id, func(tx *gorm.DB) error {
+	err := d.tx(ctx, "beat of node "+b.NodeID, func(tx *gorm.DB) error {
 		// steady_at stands before beat_at: MySQL assigns from left to right.
 		res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+
-			" SET steady_at=CASE WHEN ?-beat_at>10000 THEN ? ELSE steady_at END, beat_at=?, busy=?, clock_offset_ms=? WHERE id=? AND closed_at IS NULL AND dead_at IS NULL",
-			at(now), at(now), at(now), busy, offset.Milliseconds(), id)
+			" SET steady_at=CASE WHEN ?-beat_at>? THEN ? ELSE steady_at END, beat_at=?, busy=?, clock_offset_ms=? WHERE id=? AND closed_at IS NULL AND dead_at IS NULL",
+			at(b.Now), b.Gap.Milliseconds(), at(b.Now), at(b.Now), b.Busy, b.Offset.Milliseconds(), b.NodeID)
 		alive = res.RowsAffected == 1
 		return res.Error
 	})
@@ -104,26 +104,26 @@ func (d *DB) Wishes(ctx context.Context, node string) ([]string, error) {
 	return ids, nil
 }
 
-// DeclareDead marks nodes whose last beat is older than 15 s, if the asking
-// node's own row says that its beats have been whole for so long: an outage of
+// DeclareDead marks nodes whose last beat is too old, if the asking node's own
+// row says that its beat is fresh and its beats have been whole for so long: an outage of
 // the database must not be taken for dead nodes.
-func (d *DB) DeclareDead(ctx context.Context, me string, now time.Time) ([]string, error) {
+func (d *DB) DeclareDead(ctx context.Context, me string, p sched.Pulse, now time.Time) ([]string, error) {
 	var mine nodeRow
 	if err := d.view(ctx).Raw("SELECT * FROM nodes WHERE id=?", me).Scan(&mine).Error; err != nil {
 		return nil, fmt.Errorf("read own node: %w", err)
 	}
-	if mine.node().Gone() || mine.BeatAt.Before(now.Add(-10*time.Second)) || mine.SteadyAt.After(now.Add(-sched.DeadAfter)) {
+	if mine.node().Gone() || mine.BeatAt.Before(now.Add(-p.Fresh())) || mine.SteadyAt.After(now.Add(-p.Dead)) {
 		return nil, nil
 	}
 	var ids, dead []string
-	err := d.view(ctx).Raw("SELECT id FROM nodes WHERE dead_at IS NULL AND closed_at IS NULL AND beat_at<? ORDER BY id", at(now.Add(-sched.DeadAfter))).Scan(&ids).Error
+	err := d.view(ctx).Raw("SELECT id FROM nodes WHERE dead_at IS NULL AND closed_at IS NULL AND beat_at<? ORDER BY id", at(now.Add(-p.Dead))).Scan(&ids).Error
 	if err != nil {
 		return nil, fmt.Errorf("look for dead nodes: %w", err)
 	}
 	for _, id := range ids {
 		err := d.tx(ctx, "declare node "+id+" dead", func(tx *gorm.DB) error {
 			res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+" SET dead_at=?, declared_by=? WHERE id=? AND beat_at<? AND dead_at IS NULL AND closed_at IS NULL",
-				at(now), me, id, at(now.Add(-sched.DeadAfter)))
+				at(now), me, id, at(now.Add(-p.Dead)))
 			if res.Error == nil && res.RowsAffected == 1 {
 				dead = append(dead, id)
 			}

@@ -8,17 +8,22 @@ import (
 	"time"
 )
 
-// Periods of a node's life (design.md section 4).
-const (
-	BeatEvery = 5 * time.Second
-	beatRetry = time.Second
-	// DeadAfter is the age of a beat after which a node is taken for dead:
-	// three beats missed.
-	DeadAfter = 15 * time.Second
-	// fenceAfter is how old the last confirmed beat may be when work is begun:
-	// a node cut off from the ledger cannot know that it was declared dead.
-	fenceAfter = 10 * time.Second
-)
+// Pulse is the rhythm of the nodes' lives, the same for all nodes of an
+// installation (design.md section 4). The relations between its parts are
+// those that the protocol was checked with.
+type Pulse struct {
+	Beat  time.Duration // between two beats
+	Dead  time.Duration // age of a beat after which its node is taken for dead
+	Retry time.Duration // after a failed beat
+}
+
+// DefaultPulse beats every 5 s; three missed beats are a death.
+func DefaultPulse() Pulse { return Pulse{Beat: 5 * time.Second, Dead: 15 * time.Second, Retry: time.Second} }
+
+// Fresh is how old the last confirmed beat may be when work is begun or
+// another node is judged: a node cut off from the ledger can't know that it
+// was declared dead. A longer gap begins the node's steady time anew.
+func (p Pulse) Fresh() time.Duration { return 2 * p.Beat }
 
 // Causes for which a running call's context ends.
 var (
@@ -56,6 +61,15 @@ type NodeInfo struct {
 // Gone tells whether the node was closed or declared dead.
 func (n NodeInfo) Gone() bool { return !n.ClosedAt.IsZero() || !n.DeadAt.IsZero() }
 
+// Beat is a node's sign of life.
+type Beat struct {
+	NodeID string
+	Busy   int
+	Offset time.Duration
+	Now    time.Time
+	Gap    time.Duration // a longer one since the last beat ends the steady time
+}
+
 // Held is a running instance that the ledger says is a node's own.
 type Held struct {
 	InstanceID string
@@ -73,7 +87,7 @@ type nodeStore interface {
 	// Register inserts the node's row.
 	Register(ctx context.Context, n NodeInfo) error
 	// Beat confirms that the node lives; false: it is closed or declared dead.
-	Beat(ctx context.Context, id string, busy int, offset time.Duration, now time.Time) (bool, error)
+	Beat(ctx context.Context, b Beat) (bool, error)
 	// CloseNode ends the row in order.
 	CloseNode(ctx context.Context, id string, now time.Time) error
 	// Holding lists what runs on the node by the ledger.
@@ -102,6 +116,7 @@ type Node struct {
 	mono  func() time.Time
 	send  sender
 	log   *slog.Logger
+	pulse Pulse
 
 	mu        sync.Mutex
 	info      NodeInfo
@@ -111,7 +126,7 @@ type Node struct {
 	stopping  bool
 }
 
-// NodeOptions of NewNode; all but Log are required.
+// NodeOptions of NewNode; all are required.
 type NodeOptions struct {
 	Store nodeStore
 	Clock *Clock
@@ -119,13 +134,14 @@ type NodeOptions struct {
 	Local func() time.Time
 	Send  sender
 	Log   *slog.Logger
+	Pulse Pulse
 	Info  NodeInfo // ID and times are filled in at registration
 }
 
 // NewNode makes a node that is not yet registered.
 func NewNode(o NodeOptions) *Node {
 	return &Node{
-		store: o.Store, clock: o.Clock, newID: o.NewID, mono: o.Local, send: o.Send, log: o.Log,
+		store: o.Store, clock: o.Clock, newID: o.NewID, mono: o.Local, send: o.Send, log: o.Log, pulse: o.Pulse,
 		info: o.Info, claims: map[string]*claim{}, beat: make(chan struct{}),
 	}
 }
@@ -168,22 +184,21 @@ func (n *Node) confirm(began time.Time) {
 	n.beat = make(chan struct{})
 }
 
-// Live beats until ctx ends: every 5 s, again after 1 s when a beat failed,
-// each followed by the audit of the node's claims.
+// Live beats until ctx ends, again soon when a beat failed, each followed by the audit of the node's claims.
 func (n *Node) Live(ctx context.Context) {
-	wait := BeatEvery
+	wait := n.pulse.Beat
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
 		}
-		wait = BeatEvery
+		wait = n.pulse.Beat
 		if err := n.Beat(ctx); err != nil {
 			if ctx.Err() == nil {
-				n.log.Warn("beat failed, again in 1 s", "node", n.ID(), "error", err)
+				n.log.Warn("beat failed, again soon", "node", n.ID(), "error", err)
 			}
-			wait = beatRetry
+			wait = n.pulse.Retry
 		}
 	}
 }
@@ -201,7 +216,7 @@ func (n *Node) Beat(ctx context.Context) error {
 		n.log.Error("the ledger's clock jumped, planning waits for two steady beats", "jump", jump)
 	}
 	id := n.ID()
-	alive, err := n.store.Beat(ctx, id, n.Busy(), n.clock.Offset(), reading)
+	alive, err := n.store.Beat(ctx, Beat{NodeID: id, Busy: n.Busy(), Offset: n.clock.Offset(), Now: reading, Gap: n.pulse.Fresh()})
 	if err != nil {
 		return err
 	}
@@ -327,12 +342,12 @@ func (n *Node) CancelCall(instance string) {
 	}
 }
 
-// fence waits until the last confirmed beat is at most 10 s old. An error
+// fence waits until the last confirmed beat is fresh. An error
 // means that this row's life is over, or ctx is done.
 func (n *Node) fence(ctx context.Context, id string) error {
 	for {
 		n.mu.Lock()
-		same, fresh, beat := n.info.ID == id, n.mono().Sub(n.confirmed) <= fenceAfter, n.beat
+		same, fresh, beat := n.info.ID == id, n.mono().Sub(n.confirmed) <= n.pulse.Fresh(), n.beat
 		n.mu.Unlock()
 		switch {
 		case !same:

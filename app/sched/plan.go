@@ -6,8 +6,6 @@ import "time"
 const (
 	// PlanHorizon is how far ahead of its time a slot becomes an instance.
 	PlanHorizon = 2 * time.Second
-	// PlanBatch is how many due tasks one transaction takes.
-	PlanBatch = 500
 	// PlanBudget is how many slots one transaction computes; the rest follows
 	// in the next, from where next_fire_at stands.
 	PlanBudget = 10_000

@@ -37,13 +37,23 @@ type Planner struct {
 	node  *Node
 	clock *Clock
 	hand  *Dispatcher
+	batch int
 	log   *slog.Logger
 }
 
-// NewPlanner makes a planner; what it planned and is due is handed over at
-// once.
-func NewPlanner(store planStore, node *Node, clock *Clock, hand *Dispatcher, log *slog.Logger) *Planner {
-	return &Planner{store: store, node: node, clock: clock, hand: hand, log: log}
+// PlannerOptions of NewPlanner; all are required.
+type PlannerOptions struct {
+	Store planStore
+	Node  *Node
+	Clock *Clock
+	Hand  *Dispatcher
+	Batch int // due tasks that one transaction takes
+	Log   *slog.Logger
+}
+
+// NewPlanner makes a planner; what it planned is handed over at once.
+func NewPlanner(o PlannerOptions) *Planner {
+	return &Planner{store: o.Store, node: o.Node, clock: o.Clock, hand: o.Hand, batch: o.Batch, log: o.Log}
 }
 
 // Tick plans one batch; again tells that more is due already. It does nothing
@@ -54,7 +64,7 @@ func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
 		return false, nil
 	}
 	now := p.clock.Now()
-	r := PlanRequest{Now: now, Until: now.Add(PlanHorizon), Limit: PlanBatch, Budget: PlanBudget, NodeID: p.node.ID()}
+	r := PlanRequest{Now: now, Until: now.Add(PlanHorizon), Limit: p.batch, Budget: PlanBudget, NodeID: p.node.ID()}
 	report, err := p.store.Plan(ctx, r)
 	if err != nil {
 		return false, err
@@ -65,5 +75,5 @@ func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
 			p.log.Warn("hand-over after planning failed; the next pass repeats it", "error", err)
 		}
 	}
-	return report.Tasks == PlanBatch || report.Spent >= PlanBudget, nil
+	return report.Tasks == p.batch || report.Spent >= PlanBudget, nil
 }

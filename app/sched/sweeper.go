@@ -28,7 +28,7 @@ type sweepStore interface {
 	Raise(ctx context.Context, s Stale, now time.Time) (Message, bool, error)
 	// DeclareDead marks nodes whose beat is too old, if the asking node's own
 	// row says that it may judge.
-	DeclareDead(ctx context.Context, me string, now time.Time) ([]string, error)
+	DeclareDead(ctx context.Context, me string, p Pulse, now time.Time) ([]string, error)
 	// Orphans lists what runs on nodes that are gone.
 	Orphans(ctx context.Context, limit int) ([]Held, error)
 	Lose(ctx context.Context, h Held, now time.Time) (Message, bool, error)
@@ -97,7 +97,7 @@ func (s *Sweeper) resend(ctx context.Context) (full bool, err error) {
 // is gone is ended or queued again, at every tick.
 func (s *Sweeper) orphans(ctx context.Context) error {
 	now := s.clock.Now()
-	dead, err := s.store.DeclareDead(ctx, s.node.ID(), now)
+	dead, err := s.store.DeclareDead(ctx, s.node.ID(), s.node.pulse, now)
 	if err != nil {
 		return err
 	}
