@@ -1,0 +1,218 @@
+package jobs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ax/app/sched"
+
+	"github.com/google/uuid"
+)
+
+const (
+	// idleFor is how long a connection is kept for the next call. Most
+	// servers close theirs after 2 s or more; a call that meets that moment
+	// fails without telling whether it was heard.
+	idleFor = 1500 * time.Millisecond
+	// connectTimeout ends only the connecting itself: the call's own deadline
+	// is the task's, but the dial is shared and would go on without one.
+	connectTimeout = time.Minute
+	// maxHeader is how much status line and headers a target may send.
+	maxHeader = 64 << 10
+	// staleTries bounds how often a call takes another connection because the
+	// kept one was closed before anything was written.
+	staleTries = 3
+)
+
+// HTTPOptions of the executor. Egress, Signer and Now are required.
+type HTTPOptions struct {
+	Egress  *Egress
+	Signer  *Signer
+	Now     func() time.Time
+	Version string         // of ax, for User-Agent
+	RootCAs *x509.CertPool // nil: the system's
+}
+
+// HTTP calls HTTP targets (design.md section 11, "Callback"). It knows no
+// retries, redirects, proxies, cookies or compression.
+type HTTP struct {
+	o         HTTPOptions
+	transport *http.Transport
+}
+
+// NewHTTP makes the executor.
+func NewHTTP(o HTTPOptions) *HTTP {
+	dial := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second, Control: o.Egress.Control}
+	plain := new(http.Protocols)
+	plain.SetHTTP1(true) // sentMark counts bytes of one connection per call
+	return &HTTP{o: o, transport: &http.Transport{
+		Proxy:                  nil, // an address rule that a proxy gets around is none
+		DialContext:            markedDial(dial),
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
+		TLSHandshakeTimeout:    connectTimeout,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    256,
+		IdleConnTimeout:        idleFor,
+		MaxResponseHeaderBytes: maxHeader,
+		DisableCompression:     true, // a bomb stays as small as it came
+		Protocols:              plain,
+	}}
+}
+
+// Close ends kept connections.
+func (h *HTTP) Close() { h.transport.CloseIdleConnections() }
+
+// httpCall is a call ready to be sent any number of times.
+type httpCall struct {
+	url     string
+	header  http.Header
+	body    []byte
+	secrets []string // not to be stored when the target sends them back
+}
+
+// Execute posts the call and waits for the whole answer, or ctx. It succeeds
+// only by a complete 2xx answer.
+func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
+	c, err := h.prepare(call)
+	if err != nil {
+		return unsent(err)
+	}
+	var r sched.Result
+	for range staleTries {
+		var stale bool
+		if r, stale = h.once(ctx, c); !stale {
+			break
+		}
+	}
+	r.Request = c.show()
+	return r
+}
+
+// once makes one try. Stale tells that a kept connection turned out closed
+// before a byte was written: nothing happened, and a fresh one will do.
+func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool) {
+	var mark sentMark
+	trace := &httptrace.ClientTrace{GotConn: mark.got}
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, c.url, bytes.NewReader(c.body))
+	if err != nil {
+		return unsent(err), false
+	}
+	req.Header = c.header.Clone()
+	// Without GetBody the transport can't send the request again by itself:
+	// it would when a kept connection breaks, because of Idempotency-Key.
+	req.GetBody = nil
+	resp, err := h.transport.RoundTrip(req)
+	if err != nil {
+		sent := mark.sent()
+		return broken(ctx, err, sent), !sent && mark.reused && ctx.Err() == nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return answered(ctx, resp, c.secrets), false
+}
+
+// prepare builds what is sent. An error means that nothing can be.
+func (h *HTTP) prepare(call sched.Call) (httpCall, error) {
+	u, err := url.Parse(call.Target.URL)
+	if err != nil {
+		return httpCall{}, errors.New("the target's address can't be read")
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
+		return httpCall{}, errors.New("the target's address must be http or https with a host and without user and password")
+	}
+	body, err := callBody(call)
+	if err != nil {
+		return httpCall{}, fmt.Errorf("write the body: %w", err)
+	}
+	now := h.o.Now()
+	c := httpCall{url: u.String(), body: body, header: http.Header{}}
+	for name, value := range map[string]string{
+		"Content-Type":    "application/json",
+		"User-Agent":      "ax/" + cmp.Or(h.o.Version, "dev"),
+		"Idempotency-Key": call.Key,
+		"Ax-Instance":     call.InstanceID,
+		"Ax-Attempt":      strconv.Itoa(call.Attempt),
+		"Ax-Replay":       strconv.Itoa(call.Replay),
+		"Ax-Timestamp":    strconv.FormatInt(now.Unix(), 10),
+		"Ax-Signature":    h.o.Signer.Sign(now, call.InstanceID, body),
+		"Traceparent":     traceparent(call),
+	} {
+		c.header.Set(name, value)
+	}
+	c.secrets = []string{c.header.Get("Ax-Signature")}
+	if call.ReceiptURL != "" && call.ReceiptToken != "" {
+		c.header.Set("Ax-Receipt-Url", call.ReceiptURL)
+		c.header.Set("Ax-Receipt-Token", call.ReceiptToken)
+		c.secrets = append(c.secrets, call.ReceiptToken)
+	}
+	return c, nil
+}
+
+// callBody is the JSON that the target gets. The payload goes as it was
+// given; without one it is null.
+func callBody(call sched.Call) ([]byte, error) {
+	payload := call.Payload
+	if len(payload) == 0 {
+		payload = json.RawMessage("null")
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(struct {
+		InstanceID  string          `json:"instance_id"`
+		Task        string          `json:"task"`
+		BizID       string          `json:"biz_id"`
+		Attempt     int             `json:"attempt"`
+		ScheduledAt string          `json:"scheduled_at"`
+		Payload     json.RawMessage `json:"payload"`
+	}{
+		call.InstanceID, call.TaskCode, call.BizID, call.Attempt,
+		call.ScheduledAt.UTC().Format("2006-01-02T15:04:05.000Z"), payload,
+	})
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// traceparent makes the instance the trace and the attempt the span, so all
+// attempts stand together in the target's own tracing.
+func traceparent(call sched.Call) string {
+	sum := sha256.Sum256([]byte(call.InstanceID))
+	trace := [16]byte(sum[:16])
+	if id, err := uuid.Parse(call.InstanceID); err == nil {
+		trace = id
+	}
+	span := sha256.Sum256([]byte(call.InstanceID + "/" + strconv.Itoa(call.Attempt)))
+	return "00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(span[:8]) + "-01"
+}
+
+// show is the request as it is stored: secrets masked, without the body.
+func (c httpCall) show() string {
+	lines := []string{"POST " + readable(c.url)}
+	names := make([]string, 0, len(c.header))
+	for name := range c.header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		value := c.header.Get(name)
+		if slices.Contains(c.secrets, value) {
+			value = "***"
+		}
+		lines = append(lines, name+": "+readable(value))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,172 @@
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ax/app/sched"
+)
+
+const (
+	// maxRead is how much of a body is read; what is longer counts as whole
+	// and the connection is closed.
+	maxRead = 1 << 20
+	// keptBody is how much of it is stored, in bytes; keptHead the same for
+	// the headers.
+	keptBody = 4 << 10
+	keptHead = 2 << 10
+	// keptSpare lets a secret be found that begins inside the stored part.
+	keptSpare = 512
+)
+
+// broken is the result when no answer came. Sent tells whether any byte of
+// the call went out: if not, the end is definite.
+func broken(ctx context.Context, err error, sent bool) sched.Result {
+	r := sched.Result{Outcome: sched.OutcomeFailed, Definite: !sent, Error: oneLine(reason(err))}
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled):
+		r.Outcome, r.Error = sched.OutcomeCanceled, "canceled while the target was called"
+	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
+		r.Outcome, r.Error = sched.OutcomeTimedOut, "no answer in time"
+		if !sent {
+			r.Error = "no connection in time"
+		}
+	}
+	return r
+}
+
+// reason puts the usual errors into plain words.
+func reason(err error) string {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return fmt.Sprintf("host %s can't be resolved: %s", dns.Name, dns.Err)
+	}
+	if errors.Is(err, errBlocked) {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			return op.Err.Error()
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "the target closed the connection without a whole answer"
+	}
+	return err.Error()
+}
+
+// answered is the result when a status line and headers came: what the status
+// says if the body comes whole, else a failure that is not definite.
+func answered(ctx context.Context, resp *http.Response, secrets []string) sched.Result {
+	var body heldBody
+	// A 101 hands over the bare connection; there is no body to wait for.
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		body.read(resp.Body)
+	}
+	excerpt, note := body.excerpt(secrets)
+	r := sched.Result{StatusCode: resp.StatusCode}
+	if body.err != nil {
+		r = broken(ctx, body.err, true)
+		r.StatusCode = resp.StatusCode
+		if r.Outcome == sched.OutcomeFailed {
+			r.Error = oneLine(fmt.Sprintf("answer %s broke off after %d bytes: %s", status(resp), body.size, reason(body.err)))
+		}
+	} else {
+		r.Definite = true
+		r.Outcome, r.Error = judge(resp, excerpt)
+	}
+	r.Response = showHead(resp, secrets) + "\n\n" + excerpt + note
+	r.ResponseBytes = body.size
+	return r
+}
+
+// judge says what a complete answer means.
+func judge(resp *http.Response, excerpt string) (sched.Outcome, string) {
+	code := resp.StatusCode
+	switch {
+	case code == http.StatusAccepted:
+		return sched.OutcomeAccepted, ""
+	case code >= 200 && code < 300:
+		return sched.OutcomeSucceeded, ""
+	case code >= 300 && code < 400:
+		return sched.OutcomeFailed, oneLine("answered " + status(resp) + "; redirects are not followed")
+	case strings.TrimSpace(excerpt) == "":
+		return sched.OutcomeFailed, oneLine("answered " + status(resp))
+	}
+	return sched.OutcomeFailed, oneLine("answered " + status(resp) + ": " + firstRunes(excerpt, 300))
+}
+
+// status names the code in words of ours: the target's are its own.
+func status(resp *http.Response) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
+}
+
+// heldBody is a body as far as it came.
+type heldBody struct {
+	kept bytes.Buffer
+	size int64 // bytes read
+	cut  bool  // more than maxRead
+	err  error // it broke off
+}
+
+func (b *heldBody) read(from io.Reader) {
+	limited := io.LimitReader(from, maxRead)
+	n, err := io.Copy(&b.kept, io.LimitReader(limited, keptBody+keptSpare))
+	b.size = n
+	if err == nil {
+		n, err = io.Copy(io.Discard, limited)
+		b.size += n
+	}
+	if err == nil && b.size == maxRead {
+		// Exactly that long, or longer?
+		more, readErr := io.ReadFull(from, make([]byte, 1))
+		b.cut = more > 0
+		if !errors.Is(readErr, io.EOF) {
+			err = readErr
+		}
+	}
+	b.err = err
+}
+
+// excerpt is the stored part: readable, without secrets that came back, and a
+// note when it is not all.
+func (b *heldBody) excerpt(secrets []string) (text, note string) {
+	whole := readable(mask(b.kept.String(), secrets))
+	text = firstBytes(whole, keptBody)
+	switch {
+	case b.cut:
+		note = fmt.Sprintf("\n[truncated: more than %d bytes]", maxRead)
+	case len(text) < len(whole) || b.size > int64(b.kept.Len()):
+		note = fmt.Sprintf("\n[truncated: %d bytes]", b.size)
+	}
+	return text, note
+}
+
+func mask(s string, secrets []string) string {
+	for _, secret := range secrets {
+		s = strings.ReplaceAll(s, secret, "***")
+	}
+	return s
+}
+
+// showHead is status line and headers as they are stored; cookies are masked.
+func showHead(resp *http.Response, secrets []string) string {
+	lines := []string{resp.Proto + " " + status(resp)}
+	names := make([]string, 0, len(resp.Header))
+	for name := range resp.Header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, value := range resp.Header[name] {
+			if name == "Set-Cookie" {
+				value = "***"
+			}
+			lines = append(lines, oneLine(name+": "+mask(value, secrets)))
+		}
+	}
+	return firstBytes(strings.Join(lines, "\n"), keptHead)
+}

@@ -1,0 +1,77 @@
+package jobs
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// minSecret is the shortest installation secret in bytes.
+const minSecret = 16
+
+// Signer signs calls and makes receipt tokens. Both keys are derived from the
+// installation's secret: the one that targets get tells nothing of the other.
+type Signer struct {
+	callback []byte
+	receipt  []byte
+}
+
+// NewSigner derives the keys. The secret has at least 16 bytes.
+func NewSigner(secret []byte) (*Signer, error) {
+	if len(secret) < minSecret {
+		return nil, errors.New("derive signing keys: the secret is shorter than 16 bytes")
+	}
+	callback, err := hkdf.Key(sha256.New, secret, nil, "ax callback signature v1", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("derive the callback key: %w", err)
+	}
+	receipt, err := hkdf.Key(sha256.New, secret, nil, "ax receipt token v1", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("derive the receipt key: %w", err)
+	}
+	return &Signer{callback: callback, receipt: receipt}, nil
+}
+
+// CallbackKey is what a target needs to check signatures, as text. The HMAC
+// key is the text itself, so no receiver has to decode it.
+func (s *Signer) CallbackKey() string { return hex.EncodeToString(s.callback) }
+
+// Sign gives the Ax-Signature of a call: HMAC-SHA256 over
+// "<epoch seconds>.<instance>.<body>" in hex, after "v1=".
+func (s *Signer) Sign(at time.Time, instanceID string, body []byte) string {
+	h := hmac.New(sha256.New, []byte(s.CallbackKey()))
+	h.Write([]byte(strconv.FormatInt(at.Unix(), 10) + "." + instanceID + "."))
+	h.Write(body)
+	return "v1=" + hex.EncodeToString(h.Sum(nil))
+}
+
+// ReceiptToken lets its bearer report the end of one attempt:
+// "<attempt>.<HMAC over instance and attempt>".
+func (s *Signer) ReceiptToken(instanceID string, attempt int) string {
+	no := strconv.Itoa(attempt)
+	h := hmac.New(sha256.New, s.receipt)
+	h.Write([]byte(instanceID + "." + no))
+	return no + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// CheckReceipt tells of which attempt of the instance the token is; false: it
+// is of another instance, or forged.
+func (s *Signer) CheckReceipt(token, instanceID string) (attempt int, ok bool) {
+	no, _, _ := strings.Cut(token, ".")
+	attempt, err := strconv.Atoi(no)
+	if err != nil || attempt < 1 {
+		return 0, false
+	}
+	// The whole token is compared, so there is one spelling of each.
+	if !hmac.Equal([]byte(token), []byte(s.ReceiptToken(instanceID, attempt))) {
+		return 0, false
+	}
+	return attempt, true
+}
