@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"ax/app/fault"
+
 	"github.com/hibiken/asynq"
 )
 
@@ -53,7 +55,7 @@ func NewInspector(r *Redis, q Queues, now func() time.Time) *Inspector {
 	return &Inspector{redis: r, asynq: asynq.NewInspectorFromRedisClient(r.Client()), queues: q, now: now}
 }
 
-// Figures gives what is at most 2 s old.
+// Figures gives what is at most 2 s old. Fault: Unavailable.
 func (i *Inspector) Figures(ctx context.Context) (CarrierFigures, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -63,7 +65,7 @@ func (i *Inspector) Figures(ctx context.Context) (CarrierFigures, error) {
 	}
 	figures, err := i.read(ctx, now)
 	if err != nil {
-		return CarrierFigures{}, err
+		return CarrierFigures{}, away(err)
 	}
 	i.last = figures
 	return figures, nil
@@ -109,23 +111,26 @@ func (i *Inspector) show(ctx context.Context) error {
 	return nil
 }
 
+// away: whatever fails here is Redis.
+func away(err error) error { return fault.Unavailable(err, "Redis does not answer") }
+
 // Pause stops workers from taking messages of the queue; they gather. Pausing
-// what is paused is no error.
+// what is paused is no error. Faults: NotFound, Unavailable.
 func (i *Inspector) Pause(ctx context.Context, queue string) error {
 	return i.setPaused(ctx, queue, true, i.asynq.PauseQueue)
 }
 
-// Unpause lets workers take messages again.
+// Unpause lets workers take messages again. Faults: NotFound, Unavailable.
 func (i *Inspector) Unpause(ctx context.Context, queue string) error {
 	return i.setPaused(ctx, queue, false, i.asynq.UnpauseQueue)
 }
 
 func (i *Inspector) setPaused(ctx context.Context, queue string, want bool, set func(string) error) error {
 	if _, ok := i.queues[queue]; !ok {
-		return fmt.Errorf("pause queue %q: it is not configured", queue)
+		return fault.NotFound("There is no queue %s", queue)
 	}
 	if err := i.show(ctx); err != nil {
-		return err
+		return away(err)
 	}
 	i.mu.Lock()
 	i.last = CarrierFigures{}
@@ -138,5 +143,5 @@ func (i *Inspector) setPaused(ctx context.Context, queue string, want bool, set 
 	if info, readErr := i.asynq.GetQueueInfo(queue); readErr == nil && info.Paused == want {
 		return nil
 	}
-	return fmt.Errorf("pause or unpause queue %s: %w", queue, err)
+	return away(fmt.Errorf("pause or unpause queue %s: %w", queue, err))
 }

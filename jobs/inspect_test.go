@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"ax/app/fault"
 	"ax/app/sched"
 	"ax/jobs"
 	"ax/jobs/redistest"
@@ -51,6 +52,17 @@ func TestAPausedQueueGathersMessages(t *testing.T) {
 		require.NoError(t, i.Unpause(t.Context(), "slow"))
 		require.NoError(t, i.Unpause(t.Context(), "slow"))
 		require.Equal(t, "a", f.next(t).InstanceID)
-		require.Error(t, i.Pause(t.Context(), "nosuch"))
+		require.Equal(t, fault.KindNotFound, fault.KindOf(i.Pause(t.Context(), "nosuch")))
 	})
+}
+
+func TestWithoutRedisFiguresAreUnavailable(t *testing.T) {
+	t.Parallel()
+	r, err := jobs.OpenRedis(t.Context(), jobs.RedisOptions{Addr: "127.0.0.1:1"})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	i := jobs.NewInspector(r, queues, time.Now)
+	_, err = i.Figures(t.Context())
+	require.Equal(t, fault.KindUnavailable, fault.KindOf(err))
+	require.Equal(t, fault.KindUnavailable, fault.KindOf(i.Pause(t.Context(), "slow")))
 }
