@@ -51,7 +51,7 @@ func (d *DB) claim(tx *gorm.DB, r sched.ClaimRequest) (sched.Claimed, error) {
 	case sched.ClaimTake:
 		err = d.take(tx, &got, r)
 	case sched.ClaimDefer:
-		err = d.deferClaim(tx, got.Instance, got.Verdict, r.Now)
+		err = d.deferClaim(tx, got.Instance, got.Verdict)
 	case sched.ClaimSkip:
 		err = d.skipClaim(tx, got.Instance, got.Verdict, r.Now)
 	case sched.ClaimDrop:
@@ -150,9 +150,10 @@ func (d *DB) take(tx *gorm.DB, got *sched.Claimed, r sched.ClaimRequest) error {
 	return openAttempt(tx, *in, got.Task, r.Now)
 }
 
-// deferClaim makes the row due later; its message goes back with the same delay.
-func (d *DB) deferClaim(tx *gorm.DB, in sched.Instance, v sched.ClaimVerdict, now time.Time) error {
-	return tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET due_at=?, look_at=?, defers=defers+1 WHERE id=? AND state IN ?",
+// deferClaim makes the row due later; its message goes back with the same
+// delay. The count stops short of what its column holds.
+func (d *DB) deferClaim(tx *gorm.DB, in sched.Instance, v sched.ClaimVerdict) error {
+	return tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET due_at=?, look_at=?, defers=CASE WHEN defers<30000 THEN defers+1 ELSE defers END WHERE id=? AND state IN ?",
 		at(v.Due), at(v.Due.Add(sched.LookAgain)), in.ID, claimableStates).Error
 }
 

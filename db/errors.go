@@ -7,13 +7,14 @@ import (
 	"gorm.io/gorm"
 
 	"ax/app/fault"
+	"ax/app/sched"
 )
 
 // Sentinels of this package, for errors.Is.
 var (
 	// ErrCommitUnknown: the connection broke during COMMIT; the transaction may
 	// stand or not. Read the row back, locking it. Of kind fault.KindUnavailable.
-	ErrCommitUnknown = fault.Unavailable(nil, "The database did not confirm the change")
+	ErrCommitUnknown = fault.Unavailable(sched.ErrCommitUnknown, "The database did not confirm the change")
 	// ErrAway: the database can't be reached, or the connection broke before
 	// COMMIT. Nothing was changed. Of kind fault.KindUnavailable.
 	ErrAway = fault.Unavailable(nil, "The database can't be reached")

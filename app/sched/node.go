@@ -18,7 +18,9 @@ type Pulse struct {
 }
 
 // DefaultPulse beats every 5 s; three missed beats are a death.
-func DefaultPulse() Pulse { return Pulse{Beat: 5 * time.Second, Dead: 15 * time.Second, Retry: time.Second} }
+func DefaultPulse() Pulse {
+	return Pulse{Beat: 5 * time.Second, Dead: 15 * time.Second, Retry: time.Second}
+}
 
 // Fresh is how old the last confirmed beat may be when work is begun or
 // another node is judged: a node cut off from the ledger can't know that it

@@ -127,7 +127,9 @@ type Reports struct {
 }
 
 // NewReports makes the reports.
-func NewReports(store reportStore, clock *Clock) *Reports { return &Reports{store: store, clock: clock} }
+func NewReports(store reportStore, clock *Clock) *Reports {
+	return &Reports{store: store, clock: clock}
+}
 
 // Dashboard of what the scope covers, which must be within the actor's own.
 func (r *Reports) Dashboard(ctx context.Context, scope access.Scope) (Dashboard, error) {
