@@ -65,8 +65,10 @@ func (r *rule) clockChangeNotes(from time.Time, loc *time.Location) []Note {
 	var gap, fold bool
 	end := min(from.AddDate(1, 0, 0).Unix(), r.lastSecond())
 	for s := segmentAt(from.Unix(), loc); s.end < end && s.end != math.MaxInt64; {
-		s = segmentAt(s.end, loc)
+		bound := s.end
+		s = segmentAt(bound, loc)
 		switch shift := s.offset - s.before; {
+		case s.start != bound: // the end of a year, see segmentAt
 		case shift > 0 && !gap && r.affected(s.start+s.before, s.start+s.offset):
 			gap = true
 			notes = append(notes, r.gapNote(s))
