@@ -35,7 +35,8 @@ type auditRow struct {
 func (auditRow) TableName() string { return "audit_log" }
 
 // recordAudit writes the audit row of a change in the change's transaction. A
-// text that is too long is cut: it must not make the change fail.
+// text that is too long or no UTF-8 is mended: it must not make the change
+// fail.
 func recordAudit(tx *gorm.DB, e access.Entry) error {
 	r, err := auditRowOf(e)
 	if err != nil {
@@ -49,10 +50,10 @@ func recordAudit(tx *gorm.DB, e access.Entry) error {
 
 func auditRowOf(e access.Entry) (auditRow, error) {
 	r := auditRow{
-		At: at(e.At), ActorKind: string(e.Actor.Kind), ActorName: clip(e.Actor.Name, 200),
-		Address: clip(e.Actor.Address, 64), Action: e.Action,
-		ObjectKind: e.Object.Kind, ObjectID: clip(e.Object.ID, 100), ObjectName: clip(e.Object.Name, 200),
-		Reason: clip(e.Reason, 1000), RequestID: clip(printable(e.Actor.RequestID), 64),
+		At: at(e.At), ActorKind: string(e.Actor.Kind), ActorName: told(e.Actor.Name, 200),
+		Address: told(e.Actor.Address, 64), Action: e.Action,
+		ObjectKind: e.Object.Kind, ObjectID: clip(printable(e.Object.ID), 100), ObjectName: told(e.Object.Name, 200),
+		Reason: told(e.Reason, 1000), RequestID: clip(printable(e.Actor.RequestID), 64),
 	}
 	if e.Actor.ID != 0 {
 		r.ActorID = strconv.FormatInt(e.Actor.ID, 10)
@@ -69,6 +70,9 @@ func auditRowOf(e access.Entry) (auditRow, error) {
 	}
 	return r, nil
 }
+
+// told is text as a column of n characters can hold it.
+func told(s string, n int) string { return clip(strings.ToValidUTF8(s, "\uFFFD"), n) }
 
 // printable drops what an ascii column can't hold: a request id may come from
 // a header.

@@ -46,7 +46,7 @@ func TestALongTextInTheAuditFailsNoChange(t *testing.T) {
 		long := strings.Repeat("长🧾", 5000)
 		e := entry("task.update", 3, midday)
 		e.Actor.Name, e.Actor.Address, e.Actor.RequestID = long, strings.Repeat("a", 300), "r\r\nx"+long+strings.Repeat("q", 300)
-		e.Object.ID, e.Object.Name, e.Reason = strings.Repeat("i", 300), long, long
+		e.Object.ID, e.Object.Name, e.Reason = strings.Repeat("ïi", 300), "\xff"+long, long
 		e.Changes[0].New = long
 		require.NoError(t, d.RecordAudit(t.Context(), e))
 		got, err := d.Audit(t.Context(), access.Scope{All: true}, access.AuditFilter{}, 0, 1)

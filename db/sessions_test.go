@@ -135,3 +135,31 @@ func TestALedgerThatIsAwayIsNoWrongPassword(t *testing.T) {
 		require.Equal(t, fault.KindInternal, fault.KindOf(err))
 	})
 }
+
+// What a form or a header may hold must not look like a broken ledger.
+func TestOddTextIsNeitherFoundNorAFailure(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		h.person(t, "ops", false)
+		team := h.team(t, "payments")
+		for i, odd := range []string{"\xff\xfe", "ops\x00", "ÖPS", "运维", "' OR 1=1 --", "🧾", strings.Repeat("x", 1_000_000), ""} {
+			_, _, err := h.sessions.SignIn(t.Context(), access.Credentials{
+				Login: odd, Password: odd, Address: "10.1.0." + strings.Repeat("1", i), Agent: odd, RequestID: odd})
+			require.Equal(t, fault.KindUnauthenticated, fault.KindOf(err), "%.20q: %v", odd, err)
+			_, err = h.teams.Get(t.Context(), cli, odd)
+			require.Equal(t, fault.KindNotFound, fault.KindOf(err), "%.20q", odd)
+			require.Equal(t, []string{"login"}, fieldNames(h.teams.SetMember(t.Context(), cli, team, odd, access.Viewer)))
+			_, err = h.tokens.Resolve(t.Context(), odd, odd, odd)
+			require.Equal(t, fault.KindUnauthenticated, fault.KindOf(err))
+			_, err = h.setup.Check(t.Context(), odd)
+			require.Equal(t, fault.KindNotFound, fault.KindOf(err))
+			_, err = h.audit.List(t.Context(), cli, access.AuditFilter{Actor: odd, ObjectID: odd, ObjectKind: odd}, 0, 10)
+			require.NoError(t, err, "%.20q", odd)
+		}
+		token, session, err := h.sessions.SignIn(t.Context(), access.Credentials{
+			Login: "ops", Password: password, Address: "\xffodd", Agent: "\xff agent 🧾", RequestID: "\xff"})
+		require.NoError(t, err)
+		require.Equal(t, " agent 🧾", session.Agent)
+		_, _, err = h.resolve(t, token)
+		require.NoError(t, err)
+	})
+}

@@ -75,12 +75,17 @@ func (a Actor) Check(v Verb, team int64) error {
 	case a.Can(v, team):
 		return nil
 	case !a.Sees(team):
-		return fault.NotFound("There is no such object, or it belongs to another team")
+		return noObject()
 	case minRole[v] == "":
 		return fault.Denied("This needs an administrator")
 	default:
 		return fault.Denied("This needs the role %s in the team", string(minRole[v]))
 	}
+}
+
+// noObject is one text for what isn't there and for what belongs to others.
+func noObject() error {
+	return fault.NotFound("There is no such object, or it belongs to another team")
 }
 
 // Scope limits a query to the teams that an actor may read.

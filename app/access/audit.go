@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -93,6 +94,15 @@ type AuditFilter struct {
 	Until      time.Time // before
 }
 
+// valid drops what no stored text has: a database may refuse to compare with
+// bytes that are no UTF-8.
+func (f AuditFilter) valid() AuditFilter {
+	for _, s := range []*string{&f.Actor, &f.Action, &f.ObjectKind, &f.ObjectID} {
+		*s = strings.ToValidUTF8(*s, "\uFFFD")
+	}
+	return f
+}
+
 // AuditPage is one page of audit rows, newest first. Next goes into the next
 // call as cursor; 0 is the end.
 type AuditPage struct {
@@ -124,7 +134,7 @@ func (r *Reader) List(ctx context.Context, a Actor, f AuditFilter, cursor int64,
 	if limit < 1 || limit > maxAuditPage {
 		limit = auditPage
 	}
-	rows, err := r.store.Audit(ctx, a.Scope(), f, cursor, limit+1)
+	rows, err := r.store.Audit(ctx, a.Scope(), f.valid(), cursor, limit+1)
 	if err != nil {
 		return AuditPage{}, fmt.Errorf("list the audit: %w", err)
 	}

@@ -1,6 +1,12 @@
 package access
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ax/app/fault"
+)
 
 // CallLife is how long an answer is kept for the same Idempotency-Key.
 const CallLife = 24 * time.Hour
@@ -9,15 +15,32 @@ const CallLife = 24 * time.Hour
 // same key may take its place: the process that had it has died.
 const CallPatience = 2 * time.Minute
 
-// Call is one request that carries an Idempotency-Key.
+// maxCallKey bounds an Idempotency-Key, in bytes.
+const maxCallKey = 255
+
+// Call is one request that carries an Idempotency-Key. Keys of one actor are
+// no keys of another.
 type Call struct {
-	Scope string // who asks and where: "token 12 POST /api/v1/tasks"
-	Key   string // the header, 1–255 printable ASCII
-	Hash  string // of the body, SHA-256 in hex
+	Scope string // the actor: "token 12"
+	Key   string
+	Hash  string // of method, path and body, SHA-256 in hex
 }
 
 // Answer is what was said to a call.
 type Answer struct {
 	Status int
 	Body   string
+}
+
+// NewCall reads a request with an Idempotency-Key.
+// Faults: Malformed, when the key is not 1 to 255 printable ASCII characters.
+func NewCall(a Actor, key, method, path string, body []byte) (Call, error) {
+	odd := func(r rune) bool { return r < 0x20 || r > 0x7e }
+	if key == "" || len(key) > maxCallKey || strings.ContainsFunc(key, odd) {
+		return Call{}, fault.Malformed("An Idempotency-Key has 1 to %d printable ASCII characters", maxCallKey)
+	}
+	return Call{
+		Scope: fmt.Sprintf("%s %d", a.Kind, a.ID), Key: key,
+		Hash: digest(method + "\n" + path + "\n" + string(body)),
+	}, nil
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"net/mail"
 	"regexp"
 	"strings"
@@ -60,6 +61,21 @@ var loginShape = regexp.MustCompile(`^[a-z0-9._@-]{2,64}$`)
 
 // foldLogin is the stored form of what somebody typed.
 func foldLogin(typed string) string { return strings.ToLower(strings.TrimSpace(typed)) }
+
+// loginStore finds people by login; NotFound when there is none.
+type loginStore interface {
+	UserByLogin(ctx context.Context, login string) (Person, error)
+}
+
+// findLogin asks the store only for what can be a login: a database may
+// refuse to compare with text that is none, which would look like a failure.
+func findLogin(ctx context.Context, store loginStore, typed string) (Person, error) {
+	login := foldLogin(typed)
+	if !loginShape.MatchString(login) {
+		return Person{}, fault.NotFound("There is no such user")
+	}
+	return store.UserByLogin(ctx, login)
+}
 
 func checkLogin(login string) []fault.FieldError {
 	if loginShape.MatchString(login) {

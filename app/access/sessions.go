@@ -130,7 +130,7 @@ func (s *Sessions) SignIn(ctx context.Context, in Credentials) (string, Session,
 // verify looks the person up and always hashes once, so that time tells
 // nothing about the login.
 func (s *Sessions) verify(ctx context.Context, in Credentials) (Person, bool, error) {
-	p, err := s.store.UserByLogin(ctx, in.Login)
+	p, err := findLogin(ctx, s.store, in.Login)
 	if err != nil && fault.KindOf(err) != fault.KindNotFound {
 		return Person{}, false, err
 	}

@@ -97,12 +97,18 @@ func (t *Teams) List(ctx context.Context, a Actor) ([]Team, error) {
 
 // Get gives one team by its code. Faults: NotFound, for a team of others too.
 func (t *Teams) Get(ctx context.Context, a Actor, code string) (Team, error) {
+	if !teamCode.MatchString(code) {
+		return Team{}, noObject()
+	}
 	team, err := t.store.Team(ctx, code)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return Team{}, noObject()
+	}
 	if err != nil {
 		return Team{}, fmt.Errorf("team %q: %w", code, err)
 	}
-	if err := a.Check(Read, team.ID); err != nil {
-		return Team{}, err
+	if !a.Sees(team.ID) {
+		return Team{}, noObject()
 	}
 	return team, nil
 }
@@ -197,7 +203,7 @@ func (t *Teams) RemoveMember(ctx context.Context, a Actor, team Team, login stri
 }
 
 func (t *Teams) changeMember(ctx context.Context, a Actor, team Team, login string, role Role) error {
-	p, err := t.store.UserByLogin(ctx, foldLogin(login))
+	p, err := findLogin(ctx, t.store, login)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return fault.Invalid(fault.Field("login", "There is nobody with this login"))
 	}

@@ -33,9 +33,10 @@ func TestAPersonSeesTheOwnTeamsOnly(t *testing.T) {
 	require.Equal(t, []Team{payments}, list)
 	_, err = h.teams.Get(t.Context(), a, "payments")
 	require.NoError(t, err)
-	for _, code := range []string{"data", "nowhere"} {
+	for _, code := range []string{"data", "nowhere", "", "支付\xff"} {
 		_, err = h.teams.Get(t.Context(), a, code)
 		require.Equal(t, fault.KindNotFound, fault.KindOf(err), code)
+		require.EqualError(t, err, "There is no such object, or it belongs to another team", "one text")
 	}
 	_, err = h.teams.Members(t.Context(), a, data.ID)
 	require.Equal(t, fault.KindNotFound, fault.KindOf(err))

@@ -156,10 +156,10 @@ func throttled(address string) string {
 	return ip.String()
 }
 
-// host is the address without its port.
+// host is the address without its port, in a form that can be stored.
 func host(address string) string {
 	if h, _, err := net.SplitHostPort(address); err == nil {
-		return h
+		address = h
 	}
-	return address
+	return clip(address, 64)
 }

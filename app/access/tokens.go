@@ -134,6 +134,9 @@ func (t *Tokens) List(ctx context.Context, a Actor, team int64) ([]APIToken, err
 // Faults: NotFound, Denied, Conflict (revoked already).
 func (t *Tokens) Revoke(ctx context.Context, a Actor, id int64) error {
 	tok, err := t.store.Token(ctx, id)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return noObject()
+	}
 	if err != nil {
 		return fmt.Errorf("revoke token %d: %w", id, err)
 	}

@@ -95,6 +95,8 @@ func TestOnlyOwnersMakeAndRevokeTokens(t *testing.T) {
 			require.Equal(t, c.kind, fault.KindOf(h.tokens.Revoke(t.Context(), c.actor, tok.ID)))
 		})
 	}
+	require.EqualError(t, h.tokens.Revoke(t.Context(), ownerOf(other), 999), h.tokens.Revoke(t.Context(), ownerOf(other), tok.ID).Error(),
+		"ids can't be counted up")
 	_, err = h.tokens.List(t.Context(), ownerOf(other), team.ID)
 	require.Equal(t, fault.KindNotFound, fault.KindOf(err))
 	list, err := h.tokens.List(t.Context(), Actor{Kind: User, Roles: map[int64]Role{team.ID: Viewer}}, team.ID)

@@ -124,7 +124,7 @@ func (u *Users) ByLogin(ctx context.Context, a Actor, login string) (Person, err
 	if err := a.Check(Read, 0); err != nil {
 		return Person{}, err
 	}
-	return u.store.UserByLogin(ctx, foldLogin(login))
+	return findLogin(ctx, u.store, login)
 }
 
 // SetPassword gives somebody a new password and ends their sessions. Admins
