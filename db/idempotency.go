@@ -80,7 +80,7 @@ func (r callRow) stale(now time.Time) bool {
 func (r callRow) refuse(c access.Call) error {
 	switch {
 	case r.RequestHash != c.Hash:
-		return fault.Invalid(fault.Field("Idempotency-Key", "This key was used with another body"))
+		return fault.Invalid(fault.Field("Idempotency-Key", "This key was used with another request"))
 	case r.Status == 0:
 		return fault.Conflict("A request with this Idempotency-Key is still being worked on")
 	}
