@@ -92,8 +92,6 @@ CREATE TABLE IF NOT EXISTS audit_log (
     diff        LONGTEXT      NULL,
     reason      VARCHAR(1000) NOT NULL DEFAULT '',
     request_id  VARCHAR(64)   CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '',
-    prev_hash   CHAR(64)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '',
-    hash        CHAR(64)      CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT '',
     KEY audit_log_at (at),
     KEY audit_log_team (team_id, id),
     KEY audit_log_object (object_kind, object_id, id)

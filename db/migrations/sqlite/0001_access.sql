@@ -87,9 +87,7 @@ CREATE TABLE IF NOT EXISTS audit_log (
     team_id     INTEGER NULL,
     diff        TEXT    NULL,
     reason      TEXT    NOT NULL DEFAULT '',
-    request_id  TEXT    NOT NULL DEFAULT '',
-    prev_hash   TEXT    NOT NULL DEFAULT '',
-    hash        TEXT    NOT NULL DEFAULT ''
+    request_id  TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS audit_log_at ON audit_log (at);
 CREATE INDEX IF NOT EXISTS audit_log_team ON audit_log (team_id, id);
