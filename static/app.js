@@ -159,7 +159,8 @@
       if (!paused) refresh();
     });
     doc.addEventListener('visibilitychange', function () { if (!doc.hidden && !paused) refresh(); });
-    doc.addEventListener('htmx:after:swap', function () {
+    doc.addEventListener('htmx:after:swap', function (e) {
+      if (!e.detail.ctx.response || e.detail.ctx.response.status >= 400) return; // told below
       stamp();
       if (!paused) say('live');
     });

@@ -59,7 +59,7 @@ func (v Viewer) otherLang() string {
 
 // back is the page's own path, "/" unless it is one of ours.
 func (v Viewer) back() string {
-	if !strings.HasPrefix(v.Path, "/") || strings.HasPrefix(v.Path, "//") {
+	if !strings.HasPrefix(v.Path, "/") || strings.HasPrefix(v.Path, "//") || strings.Contains(v.Path, `\`) {
 		return "/"
 	}
 	return v.Path

@@ -1,7 +1,8 @@
 package ui
 
 // icons are the Tabler icons in use (outline, 24 x 24), by their names there:
-// the d attributes of their paths. A test fails for one that no page uses.
+// the d attributes of their paths. To add one, copy them from the package's
+// icons/outline folder, without the first, which is the empty ground.
 var icons = map[string][]string{
 	"alert-circle":      {"M3 12a9 9 0 1 0 18 0a9 9 0 0 0 -18 0", "M12 8v4", "M12 16h.01"},
 	"alert-triangle":    {"M12 9v4", "M10.363 3.591l-8.106 13.534a1.914 1.914 0 0 0 1.636 2.871h16.214a1.914 1.914 0 0 0 1.636 -2.87l-8.106 -13.536a1.914 1.914 0 0 0 -3.274 0", "M12 16h.01"},
