@@ -130,6 +130,7 @@ func TestThePagesWorkInABrowser(t *testing.T) {
 		{"the page refreshes, but not under somebody's hands", refreshes},
 		{"menus close by key and by a click elsewhere", closesMenus},
 		{"the drawer opens on a phone", opensTheDrawer},
+		{"a question opens with its first field and gives the focus back", opensDialogs},
 	} {
 		t.Run(step.name, func(t *testing.T) { step.run(t, ctx, s) })
 	}
@@ -241,6 +242,13 @@ func closesMenus(t *testing.T, ctx context.Context, _ *browserServer) {
 	is(t, ctx, `!document.querySelector('.menu.me').open && document.activeElement.matches('.menu.me > summary')`)
 	do(t, ctx, cd.Click(cd.CSS(".team > summary")), cd.Click(cd.CSS("h1")))
 	is(t, ctx, `!document.querySelector('.team').open`)
+}
+
+func opensDialogs(t *testing.T, ctx context.Context, s *browserServer) {
+	do(t, ctx, cd.Navigate(s.URL+"/pieces-form"), cd.Click(cd.CSS("[data-ax-dialog=cancel]")))
+	is(t, ctx, `document.getElementById('cancel').matches(':modal') && document.activeElement.name === 'reason'`)
+	do(t, ctx, cd.Click(cd.CSS("#cancel [data-ax-close]")))
+	is(t, ctx, `!document.getElementById('cancel').open && document.activeElement.dataset.axDialog === 'cancel'`)
 }
 
 func opensTheDrawer(t *testing.T, ctx context.Context, _ *browserServer) {
