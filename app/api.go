@@ -1,0 +1,6 @@
+package app
+
+import "github.com/gin-gonic/gin"
+
+// mountAPI adds the API's own routes.
+func (a *App) mountAPI(*gin.Engine) {}

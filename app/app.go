@@ -1,0 +1,216 @@
+// Package app is the Gin application: routes, pages and the API. It decodes a
+// request, asks one use case of the domain and shows what came of it; rules
+// live in app/sched and app/access, texts and pages in views.
+//
+// It may import views, static and the domain (app/sched, app/access, app/cron,
+// app/fault); never db or jobs: main wires those behind the small interfaces
+// that are declared here.
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"ax/app/access"
+	"ax/app/sched"
+)
+
+// QueueInfo is what the pages show of one queue: the carrier's figures, and
+// Due, the ledger's own count of what should be on its way by now.
+type QueueInfo struct {
+	Name      string
+	Pending   int // ready to be taken
+	Active    int // in a handler
+	Scheduled int // due later
+	Retry     int // comes back later
+	Archived  int // given up by the carrier; ax never does that
+	Paused    bool
+	Latency   time.Duration // age of the oldest pending message
+	Due       int
+}
+
+// Check is one thing that ax needs, and whether it is there. The names that
+// the pages know are "database" and "redis".
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// queues reads the queues.
+type queues interface {
+	List(ctx context.Context) ([]QueueInfo, error)
+}
+
+// nodes lists the nodes that live, or ended after since.
+type nodes interface {
+	Nodes(ctx context.Context, since time.Time) ([]sched.NodeInfo, error)
+}
+
+// receipts tells of which attempt of the instance a receipt's token is.
+type receipts interface {
+	CheckReceipt(token, instanceID string) (attempt int, ok bool)
+}
+
+// calls remembers the answers to calls with an Idempotency-Key.
+type calls interface {
+	BeginCall(ctx context.Context, c access.Call, now time.Time) (a access.Answer, done bool, err error)
+	FinishCall(ctx context.Context, c access.Call, a access.Answer) error
+	DropCall(ctx context.Context, c access.Call) error
+}
+
+// Options are the parts of an App. All services are required.
+type Options struct {
+	Log     *slog.Logger
+	Version string
+	Env     string // the installation's name in the top bar; "" hides it
+	// ExternalURL is what people type, such as https://ax.example.com. With
+	// https, cookies are Secure; without, pages say that nothing is encrypted.
+	ExternalURL    string
+	TrustedProxies []string         // CIDRs whose X-Forwarded-For is believed; none by default
+	Zone           *time.Location   // of people who chose none; nil is UTC
+	Clock          func() time.Time // the ledger's now
+	Beats          sched.Pulse      // of the nodes; zero: sched.DefaultPulse
+	Dev            bool             // adds /dev/gallery
+
+	Tasks     *sched.Tasks
+	Instances *sched.Instances
+	Letters   *sched.Letters
+	Reports   *sched.Reports
+	Users     *access.Users
+	Sessions  *access.Sessions
+	Tokens    *access.Tokens
+	Teams     *access.Teams
+	Setup     *access.Setup
+	Calls     calls
+	Receipts  receipts
+	Queues    queues
+	Nodes     nodes
+	Ready     func(ctx context.Context) []Check
+}
+
+func (o Options) check() error {
+	for name, missing := range map[string]bool{
+		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "Instances": o.Instances == nil,
+		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Users": o.Users == nil,
+		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
+		"Setup": o.Setup == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
+		"Queues": o.Queues == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil,
+	} {
+		if missing {
+			return fmt.Errorf("app.New: %s is missing", name)
+		}
+	}
+	return nil
+}
+
+// App answers the browser and the API.
+type App struct {
+	log      *slog.Logger
+	version  string
+	env      string
+	external *url.URL // nil when it is not known
+	zone     *time.Location
+	now      func() time.Time
+	beats    sched.Pulse
+	dev      bool
+
+	tasks     *sched.Tasks
+	instances *sched.Instances
+	letters   *sched.Letters
+	reports   *sched.Reports
+	users     *access.Users
+	sessions  *access.Sessions
+	tokens    *access.Tokens
+	teams     *access.Teams
+	setup     *access.Setup
+	calls     calls
+	receipts  receipts
+	queues    queues
+	nodes     nodes
+	ready     func(ctx context.Context) []Check
+
+	engine  *gin.Engine
+	streams map[string]bool // routes without a deadline
+	settled atomic.Bool     // there is an administrator: asked once
+	sidebar sidebar
+}
+
+// New makes the application and its routes.
+func New(o Options) (*App, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	external, err := readExternal(o.ExternalURL)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{
+		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
+		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()),
+		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports,
+		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup,
+		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready,
+		streams: map[string]bool{},
+	}
+	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func readExternal(raw string) (*url.URL, error) {
+	if raw == "" {
+		return nil, nil //nolint:nilnil // no address is a choice, not a fault
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the external URL: %w", err)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || (u.Path != "" && u.Path != "/") || u.RawQuery != "" || u.User != nil {
+		return nil, errors.New("the external URL has the form https://host or http://host:port, without a path")
+	}
+	return u, nil
+}
+
+// https tells whether people come over an encrypted connection.
+func (a *App) https() bool { return a.external != nil && a.external.Scheme == "https" }
+
+func (a *App) newEngine(trusted []string) (*gin.Engine, error) {
+	gin.SetMode(gin.ReleaseMode) // no banner, no route list on stdout
+	e := gin.New()
+	// Gin's default is to believe every proxy.
+	if err := e.SetTrustedProxies(trusted); err != nil {
+		return nil, fmt.Errorf("read the trusted proxies: %w", err)
+	}
+	e.RemoteIPHeaders = []string{"X-Forwarded-For"}
+	e.ContextWithFallback = true
+	e.RedirectTrailingSlash = false // one address per page
+	e.HandleMethodNotAllowed = true
+	a.use(e)
+	a.register(e)
+	return e, nil
+}
+
+// Handler answers every request.
+func (a *App) Handler() http.Handler { return a.engine }
+
+// How long a connection may take.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 15 * time.Second
+	// writeTimeout leaves a request that ran into its deadline the time to
+	// say so.
+	writeTimeout   = requestDeadline + 5*time.Second
+	idleTimeout    = 90 * time.Second
+	maxHeaderBytes = 64 << 10
+)

@@ -1,0 +1,3 @@
+package app
+
+func (a *App) dashboardRoutes() []route { return nil }

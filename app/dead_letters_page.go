@@ -1,0 +1,3 @@
+package app
+
+func (a *App) letterRoutes() []route { return nil }

@@ -1,0 +1,3 @@
+package app
+
+func (a *App) opsRoutes() []route { return nil }
