@@ -153,9 +153,12 @@ func TestSlotsAroundClockChangesEqualTheOracle(t *testing.T) {
 			t.Parallel()
 			loc, w := zone(t, name), writer{rand.New(rand.NewPCG(5, uint64(len(name))))}
 			for _, change := range transitions(loc, 1975, 2040) {
-				// Half a day before to a day after, with room for a fold of a day.
+				// Half a day before to a day after, and room for the change itself.
 				from, to := change-12*3600, change+26*3600
-				stretch := walk(from-25*3600, to+25*3600, 60, loc)
+				_, before := time.Unix(from, 0).In(loc).Zone()
+				_, after := time.Unix(to, 0).In(loc).Zone()
+				room := int64(max(before-after, after-before) + 3600)
+				stretch := walk(from-room, to+room, 60, loc)
 				for range 3 {
 					expr := w.clock() + " * * *"
 					if quartz := w.IntN(2) == 0; w.IntN(3) == 0 {
@@ -204,7 +207,7 @@ func TestDaysOfFourYearsEqualTheOracle(t *testing.T) {
 	t.Parallel()
 	w := writer{rand.New(rand.NewPCG(7, 7))}
 	accepted := 0
-	for range 600 {
+	for range 400 {
 		quartz := w.IntN(2) == 0
 		expr := "0 0 " + w.date(quartz, 3)
 		if quartz {
@@ -233,7 +236,7 @@ func TestDaysOfFourYearsEqualTheOracle(t *testing.T) {
 		}
 		agree(t, e, "UTC", time.UTC, from.Unix(), to.Unix(), want)
 	}
-	require.Greater(t, accepted, 400, "too few expressions were looked at")
+	require.Greater(t, accepted, 250, "too few expressions were looked at")
 }
 
 // neverFires looks at each day of 28 years, in which every kind of month
