@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
@@ -76,4 +77,24 @@ func (m *Marker) value(ctx context.Context) (value string, made bool, err error)
 	}
 	value, err = m.client.Get(ctx, markerKey).Result()
 	return value, false, err
+}
+
+// watchEvery is how often the marker is looked at: work is late by at most
+// this after a wipe.
+const watchEvery = 2 * time.Second
+
+// Watch is the loop that calls wiped after each loss of Redis's data, until it
+// succeeds.
+func (m *Marker) Watch(wiped func(ctx context.Context) error) Loop {
+	return Loop{Name: "marker", Every: watchEvery, Tick: func(ctx context.Context) (bool, error) {
+		lost, err := m.Check(ctx)
+		if err != nil || !lost {
+			return false, err
+		}
+		if err := wiped(ctx); err != nil {
+			m.Owe()
+			return false, err
+		}
+		return false, nil
+	}}
 }

@@ -75,3 +75,15 @@ func (s *Signer) CheckReceipt(token, instanceID string) (attempt int, ok bool) {
 	}
 	return attempt, true
 }
+
+// Receipts gives a call the address and token of its receipt. Base is how
+// targets reach the installation, such as https://ax.example.org.
+type Receipts struct {
+	Signer *Signer
+	Base   string
+}
+
+// Receipt of one attempt.
+func (r Receipts) Receipt(instanceID string, attempt int) (url, token string) {
+	return r.Base + "/api/v1/instances/" + instanceID + "/receipt", r.Signer.ReceiptToken(instanceID, attempt)
+}

@@ -1,0 +1,377 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+//go:embed config.yaml
+var defaultConfig []byte
+
+// config is the whole configuration: config.yaml, then AX_*, then flags. This
+// file is its only reader.
+type config struct {
+	Environment string   `yaml:"environment"`
+	Roles       []string `yaml:"roles"`
+	DataDir     string   `yaml:"data_dir"`
+	Secret      string   `yaml:"secret"`
+	Log         struct {
+		Level  string `yaml:"level"`
+		Format string `yaml:"format"`
+	} `yaml:"log"`
+	HTTP struct {
+		Addr           string   `yaml:"addr"`
+		ExternalURL    string   `yaml:"external_url"`
+		TrustedProxies []string `yaml:"trusted_proxies"`
+	} `yaml:"http"`
+	Metrics struct {
+		Addr string `yaml:"addr"`
+	} `yaml:"metrics"`
+	Database struct {
+		DSN      string `yaml:"dsn"`
+		MaxConns int    `yaml:"max_conns"`
+	} `yaml:"database"`
+	Redis struct {
+		Addr       string   `yaml:"addr"`
+		Username   string   `yaml:"username"`
+		Password   string   `yaml:"password"`
+		DB         int      `yaml:"db"`
+		TLS        bool     `yaml:"tls"`
+		MasterName string   `yaml:"master_name"`
+		Addrs      []string `yaml:"addrs"`
+		Cluster    bool     `yaml:"cluster"`
+	} `yaml:"redis"`
+	Scheduler struct {
+		Scan      time.Duration `yaml:"scan"`
+		PlanBatch int           `yaml:"plan_batch"`
+		Sweep     time.Duration `yaml:"sweep"`
+	} `yaml:"scheduler"`
+	Node struct {
+		Beat      time.Duration `yaml:"beat"`
+		DeadAfter int           `yaml:"dead_after"`
+	} `yaml:"node"`
+	Worker struct {
+		Slots         int            `yaml:"slots"`
+		Servers       int            `yaml:"servers"`
+		Queues        map[string]int `yaml:"queues"`
+		ShutdownGrace time.Duration  `yaml:"shutdown_grace"`
+		AllowNetworks []string       `yaml:"allow_networks"`
+	} `yaml:"worker"`
+	Defaults struct {
+		TimeoutSeconds     int   `yaml:"timeout_seconds"`
+		Retries            int   `yaml:"retries"`
+		RetryDelaysSeconds []int `yaml:"retry_delays_seconds"`
+	} `yaml:"defaults"`
+	Alarms struct {
+		ClockOffset time.Duration `yaml:"clock_offset"`
+		QueueDepth  int           `yaml:"queue_depth"`
+		Lag         time.Duration `yaml:"lag"`
+		SuccessRate float64       `yaml:"success_rate"`
+	} `yaml:"alarms"`
+}
+
+// embedded tells whether the ledger is the SQLite file in the data folder.
+func (c config) embedded() bool { return c.Database.DSN == "" }
+
+func (c config) has(role string) bool { return slices.Contains(c.Roles, role) }
+
+// miniRedis tells whether Redis runs in process.
+func (c config) miniRedis() bool { return c.Redis.Addr == "" && len(c.Redis.Addrs) == 0 }
+
+// baseURL is how people and targets reach this installation.
+func (c config) baseURL() string {
+	if u := c.HTTP.ExternalURL; u != "" {
+		return strings.TrimRight(u, "/")
+	}
+	return "http://" + c.HTTP.Addr
+}
+
+// slots is how many instances the worker runs at once.
+func (c config) slots() int {
+	switch {
+	case c.Worker.Slots > 0:
+		return c.Worker.Slots
+	case c.miniRedis():
+		return 64
+	}
+	return 256
+}
+
+// queueNames lists the queues by name, "default" first: the first one is what
+// a task gets that names none.
+func (c config) queueNames() []string {
+	names := make([]string, 0, len(c.Worker.Queues))
+	for name := range c.Worker.Queues {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if (a == "default") != (b == "default") {
+			return map[bool]int{true: -1, false: 1}[a == "default"]
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// networks are the allowed ranges; validate has parsed them once.
+func (c config) networks() []netip.Prefix {
+	out := make([]netip.Prefix, len(c.Worker.AllowNetworks))
+	for i, s := range c.Worker.AllowNetworks {
+		out[i] = netip.MustParsePrefix(s)
+	}
+	return out
+}
+
+// loadConfig reads the file at path ("": config.yaml if there is one, else the
+// embedded copy) over the defaults, then the environment. Every error names
+// the key and where its value came from.
+func loadConfig(path string, env []string) (config, error) {
+	var c config
+	if err := yaml.UnmarshalWithOptions(defaultConfig, &c, yaml.Strict()); err != nil {
+		return c, fmt.Errorf("embedded config.yaml: %w", err)
+	}
+	raw, name, err := configFile(path)
+	if err != nil {
+		return c, err
+	}
+	if raw != nil {
+		if slices.Contains(keysOf(raw), "$.worker.queues") {
+			c.Worker.Queues = nil // a written map replaces the default, it doesn't add to it
+		}
+		if err := yaml.UnmarshalWithOptions(raw, &c, yaml.Strict()); err != nil {
+			return c, fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
+		}
+	}
+	fromEnv, err := c.overlay(env)
+	if err != nil {
+		return c, err
+	}
+	return c, c.validate(origin{file: raw, name: name, env: fromEnv})
+}
+
+func configFile(path string) (raw []byte, name string, err error) {
+	if path == "" {
+		path = "config.yaml"
+		raw, err = os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, "", nil
+		}
+	} else {
+		raw, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, path, fmt.Errorf("read configuration: %w", err)
+	}
+	return raw, path, nil
+}
+
+// keysOf lists the paths of the mapping keys of a document.
+func keysOf(raw []byte) []string {
+	var keys []string
+	file, err := parser.ParseBytes(raw, 0)
+	if err != nil {
+		return nil
+	}
+	for _, doc := range file.Docs {
+		for _, n := range ast.Filter(ast.MappingValueType, doc) {
+			keys = append(keys, n.GetPath())
+		}
+		for _, n := range ast.Filter(ast.MappingType, doc) {
+			keys = append(keys, n.GetPath())
+		}
+	}
+	return keys
+}
+
+// overlay sets every field whose AX_* variable is there and tells their keys.
+// A variable that names no key is refused: a typing error must not be silent.
+func (c *config) overlay(env []string) (map[string]string, error) {
+	fields := map[string]reflect.Value{}
+	leaves(reflect.ValueOf(c).Elem(), "", fields)
+	from := map[string]string{}
+	for _, line := range env {
+		name, value, _ := strings.Cut(line, "=")
+		if !strings.HasPrefix(name, "AX_") || strings.HasPrefix(name, "AX_TEST_") || name == "AX_FAILPOINT" {
+			continue
+		}
+		for key, field := range fields {
+			if name != envName(key) {
+				continue
+			}
+			if err := setField(field, value); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", name, key, err)
+			}
+			from[key] = name
+		}
+		if !slices.Contains(mapsValues(from), name) {
+			return nil, fmt.Errorf("%s: there is no such setting", name)
+		}
+	}
+	return from, nil
+}
+
+func mapsValues(m map[string]string) []string {
+	out := make([]string, 0, len(m))
+	for _, v := range m {
+		out = append(out, v)
+	}
+	return out
+}
+
+func envName(key string) string { return "AX_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }
+
+// leaves lists all settings by key.
+func leaves(v reflect.Value, prefix string, out map[string]reflect.Value) {
+	for i := range v.NumField() {
+		key := prefix + v.Type().Field(i).Tag.Get("yaml")
+		if v.Field(i).Kind() == reflect.Struct {
+			leaves(v.Field(i), key+".", out)
+			continue
+		}
+		out[key] = v.Field(i)
+	}
+}
+
+// setField reads a setting from text. Lists are separated by commas; queues
+// are "name:weight,name:weight".
+func setField(f reflect.Value, s string) error {
+	doc := s
+	switch f.Interface().(type) {
+	case string:
+		f.SetString(s)
+		return nil
+	case []string:
+		f.Set(reflect.ValueOf(splitList(s)))
+		return nil
+	case []int:
+		doc = "[" + s + "]"
+	case map[string]int:
+		doc = "{" + strings.ReplaceAll(s, ":", ": ") + "}"
+		f.SetZero()
+	}
+	if err := yaml.Unmarshal([]byte(doc), f.Addr().Interface()); err != nil {
+		return fmt.Errorf("%q is not a %s", s, f.Type())
+	}
+	return nil
+}
+
+func splitList(s string) []string {
+	var out []string
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// origin tells where a setting came from, for the message about it.
+type origin struct {
+	file []byte
+	name string
+	env  map[string]string
+}
+
+func (o origin) of(key string) string {
+	if v := o.env[key]; v != "" {
+		return v
+	}
+	if o.file != nil {
+		if path, err := yaml.PathString("$." + key); err == nil {
+			if file, err := parser.ParseBytes(o.file, 0); err == nil {
+				if node, err := path.FilterFile(file); err == nil && node != nil {
+					return o.name + " line " + strconv.Itoa(node.GetToken().Position.Line)
+				}
+			}
+		}
+	}
+	return "default"
+}
+
+var queueName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+// validate checks every value and names all that are wrong at once.
+func (c config) validate(from origin) error {
+	var bad []error
+	check := func(key string, ok bool, format string, args ...any) {
+		if !ok {
+			bad = append(bad, fmt.Errorf("%s: %s: "+format, append([]any{from.of(key), key}, args...)...))
+		}
+	}
+	check("roles", len(c.Roles) > 0, "at least one of web, scheduler, worker is needed")
+	for _, r := range c.Roles {
+		check("roles", slices.Contains([]string{"web", "scheduler", "worker"}, r), "one of web, scheduler, worker; this is %q", r)
+	}
+	check("log.level", slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level), "one of debug, info, warn, error; this is %q", c.Log.Level)
+	check("log.format", c.Log.Format == "text" || c.Log.Format == "json", "text or json; this is %q", c.Log.Format)
+	check("data_dir", c.DataDir != "", "a folder is needed")
+	check("secret", c.Secret == "" || len(c.Secret) >= 32, "at least 32 characters; this has %d", len(c.Secret))
+	check("secret", c.Secret != "" || c.embedded(), "it must be given when database.dsn is set: all nodes need the same")
+	c.validateNet(check)
+	c.validateEngine(check)
+	return errors.Join(bad...)
+}
+
+func (c config) validateNet(check func(string, bool, string, ...any)) {
+	if u := c.HTTP.ExternalURL; u != "" {
+		p, err := url.Parse(u)
+		check("http.external_url", err == nil && (p.Scheme == "http" || p.Scheme == "https") && p.Host != "" && strings.Trim(p.Path, "/") == "",
+			"an address such as https://ax.example.org; this is %q", u)
+	}
+	check("http.addr", strings.Contains(c.HTTP.Addr, ":"), "host:port; this is %q", c.HTTP.Addr)
+	for _, p := range c.HTTP.TrustedProxies {
+		_, errAddr := netip.ParseAddr(p)
+		_, errPrefix := netip.ParsePrefix(p)
+		check("http.trusted_proxies", errAddr == nil || errPrefix == nil, "addresses or prefixes; this is %q", p)
+	}
+	for _, p := range c.Worker.AllowNetworks {
+		_, err := netip.ParsePrefix(p)
+		check("worker.allow_networks", err == nil, "prefixes such as 10.0.0.0/8; this is %q", p)
+	}
+	check("database.max_conns", c.Database.MaxConns >= 2 && c.Database.MaxConns <= 1000, "between 2 and 1000; this is %d", c.Database.MaxConns)
+	check("redis.addr", c.embedded() || !c.miniRedis(), "an address is needed when database.dsn is set: nodes share their Redis")
+	check("redis.db", c.Redis.DB >= 0 && c.Redis.DB < 1000, "between 0 and 999; this is %d", c.Redis.DB)
+}
+
+func (c config) validateEngine(check func(string, bool, string, ...any)) {
+	between := func(key string, d, low, high time.Duration) {
+		check(key, d >= low && d <= high, "between %s and %s; this is %s", low, high, d)
+	}
+	between("scheduler.scan", c.Scheduler.Scan, 100*time.Millisecond, 2*time.Second)
+	between("scheduler.sweep", c.Scheduler.Sweep, 100*time.Millisecond, time.Minute)
+	between("node.beat", c.Node.Beat, 200*time.Millisecond, time.Minute)
+	between("worker.shutdown_grace", c.Worker.ShutdownGrace, 0, time.Hour)
+	check("scheduler.plan_batch", c.Scheduler.PlanBatch >= 1 && c.Scheduler.PlanBatch <= 5000, "between 1 and 5000; this is %d", c.Scheduler.PlanBatch)
+	check("node.dead_after", c.Node.DeadAfter >= 3 && c.Node.DeadAfter <= 100, "between 3 and 100 beats; this is %d", c.Node.DeadAfter)
+	check("worker.slots", c.Worker.Slots >= 0 && c.Worker.Slots <= 10_000, "between 0 and 10000; this is %d", c.Worker.Slots)
+	check("worker.servers", c.Worker.Servers >= 0 && c.Worker.Servers <= 16, "between 0 and 16; this is %d", c.Worker.Servers)
+	check("worker.queues", len(c.Worker.Queues) > 0, "at least one queue is needed")
+	for name, weight := range c.Worker.Queues {
+		check("worker.queues", queueName.MatchString(name), "lower-case letters, digits and hyphens, at most 32; this is %q", name)
+		check("worker.queues", weight >= 1 && weight <= 100, "weights are between 1 and 100; %s has %d", name, weight)
+	}
+	check("defaults.timeout_seconds", c.Defaults.TimeoutSeconds >= 1 && c.Defaults.TimeoutSeconds <= 86_400, "between 1 and 86400; this is %d", c.Defaults.TimeoutSeconds)
+	check("defaults.retries", c.Defaults.Retries >= 0 && c.Defaults.Retries <= 100, "between 0 and 100; this is %d", c.Defaults.Retries)
+	check("defaults.retry_delays_seconds", len(c.Defaults.RetryDelaysSeconds) > 0, "at least one delay is needed")
+	for _, s := range c.Defaults.RetryDelaysSeconds {
+		check("defaults.retry_delays_seconds", s >= 1 && s <= 86_400, "between 1 and 86400; this is %d", s)
+	}
+	check("alarms.success_rate", c.Alarms.SuccessRate >= 0 && c.Alarms.SuccessRate <= 100, "percent; this is %v", c.Alarms.SuccessRate)
+	check("alarms.queue_depth", c.Alarms.QueueDepth > 0, "more than 0; this is %d", c.Alarms.QueueDepth)
+	between("alarms.lag", c.Alarms.Lag, time.Second, time.Hour)
+	between("alarms.clock_offset", c.Alarms.ClockOffset, time.Second, time.Hour)
+}

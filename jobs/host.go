@@ -1,0 +1,69 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"ax/app/sched"
+)
+
+// closeLimit is how long closing the node's row may take at the end.
+const closeLimit = 5 * time.Second
+
+// Host runs the roles of one process and stops them in order. Worker and
+// Loops are empty for roles that the process doesn't have.
+type Host struct {
+	Node   *sched.Node // registered
+	Hints  *Hints
+	Worker *Worker
+	Loops  []Loop
+	Before func() // called when the stop begins; may be nil
+	Log    *slog.Logger
+}
+
+// Run works until ctx is done. Then nothing new is taken, running work ends
+// within the worker's grace, and what is left is a stopped node's: closing its
+// row tells the sweep of every other node.
+func (h Host) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer all.Wait()
+	defer stop()
+	all.Go(func() { h.Node.Live(inner) })
+	all.Go(func() { h.Hints.Listen(inner, h.Node.CancelCall) })
+	all.Go(func() { RunLoops(inner, h.Log, h.Loops...) })
+	if h.Worker != nil {
+		if err := h.Worker.Start(); err != nil {
+			return fmt.Errorf("start the worker: %w", err)
+		}
+	}
+	<-ctx.Done()
+	h.Log.Info("stopping")
+	h.Node.Stop()
+	if h.Before != nil {
+		h.Before()
+	}
+	if h.Worker != nil {
+		h.Worker.Stop()
+	}
+	end, cancel := context.WithTimeout(inner, closeLimit)
+	defer cancel()
+	if err := h.Node.Close(end); err != nil {
+		return fmt.Errorf("close the node: %w", err)
+	}
+	h.Log.Info("stopped")
+	return nil
+}
+
+// Sleep waits until d is over or ctx is done.
+func Sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

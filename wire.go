@@ -1,0 +1,395 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"ax/app"
+	"ax/app/access"
+	"ax/app/cron"
+	"ax/app/sched"
+	"ax/db"
+	"ax/jobs"
+)
+
+// newID makes an id that sorts by the time of its making.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// dialLedger opens the database as it is.
+func dialLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
+	o := db.Options{Dialect: db.MySQL, DSN: c.Database.DSN, MaxConns: c.Database.MaxConns, Log: log}
+	if c.embedded() {
+		if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the data folder: %w", err)
+		}
+		o.Dialect, o.DSN = db.SQLite, filepath.Join(c.DataDir, "ax.db")
+	}
+	return db.Open(ctx, o)
+}
+
+// openLedger opens the database and brings its schema up to date.
+func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
+	d, err := dialLedger(ctx, c, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Migrate(ctx); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// people are the services of who may do what. They need the ledger only.
+type people struct {
+	users    *access.Users
+	sessions *access.Sessions
+	tokens   *access.Tokens
+	teams    *access.Teams
+	setup    *access.Setup
+}
+
+func newPeople(d *db.DB, now func() time.Time) (people, error) {
+	hasher := app.NewPasswords()
+	zone := func(name string) bool { _, err := cron.LoadZone(name); return err == nil }
+	sessions, err := access.NewSessions(access.SessionsOptions{Store: d, Hasher: hasher, Now: now})
+	return people{
+		users:    access.NewUsers(access.UsersOptions{Store: d, Hasher: hasher, Zone: zone, Now: now}),
+		sessions: sessions,
+		tokens:   access.NewTokens(d, now),
+		teams:    access.NewTeams(d, now),
+		setup:    access.NewSetup(access.SetupOptions{Store: d, Hasher: hasher, Zone: zone, Now: now}),
+	}, err
+}
+
+// parts is a built process.
+type parts struct {
+	cfg    config
+	log    *slog.Logger
+	ledger *db.DB
+	redis  *jobs.Redis
+	clock  *sched.Clock
+	node   *sched.Node
+	queue  *jobs.Queue
+	hints  *jobs.Hints
+	signer *jobs.Signer
+	people people
+
+	tasks     *sched.Tasks
+	instances *sched.Instances
+	letters   *sched.Letters
+	reports   *sched.Reports
+
+	planner    *sched.Planner
+	dispatcher *sched.Dispatcher
+	sweeper    *sched.Sweeper
+	runner     *sched.Runner
+	http       *jobs.HTTP
+}
+
+func newSigner(c config) (*jobs.Signer, error) {
+	if c.Secret != "" {
+		return jobs.NewSigner([]byte(c.Secret))
+	}
+	secret, err := db.FolderSecret(c.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	return jobs.NewSigner(secret)
+}
+
+// build makes all parts on an open ledger and Redis. Nothing runs yet.
+func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) {
+	signer, err := newSigner(c)
+	if err != nil {
+		return nil, err
+	}
+	clock := sched.NewClock(time.Now)
+	p := &parts{
+		cfg: c, log: log, ledger: d, redis: r, clock: clock, signer: signer,
+		queue: jobs.NewQueue(r, clock.Now), hints: jobs.NewHints(r), reports: sched.NewReports(d, clock),
+	}
+	if p.people, err = newPeople(d, clock.Now); err != nil {
+		return nil, err
+	}
+	p.buildEngine()
+	p.tasks = sched.NewTasks(d, p.dispatcher, clock, newID, sched.Defaults{
+		TimeoutSeconds: c.Defaults.TimeoutSeconds, RetryMax: c.Defaults.Retries, RetryDelays: c.Defaults.RetryDelaysSeconds, Queues: c.queueNames(),
+	})
+	p.instances = sched.NewInstances(d, p.queue, p.hints, clock)
+	p.letters = sched.NewLetters(d, p.dispatcher, clock, newID)
+	return p, nil
+}
+
+func (p *parts) buildEngine() {
+	c, d := p.cfg, p.ledger
+	p.node = sched.NewNode(sched.NodeOptions{
+		Store: d, Clock: p.clock, NewID: newID, Local: time.Now, Send: p.queue, Log: p.log,
+		Pulse: sched.Pulse{Beat: c.Node.Beat, Dead: c.Node.Beat * time.Duration(c.Node.DeadAfter), Retry: c.Node.Beat / 5},
+		Info:  nodeInfo(c),
+	})
+	p.dispatcher = sched.NewDispatcher(d, p.queue, p.clock, p.log)
+	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: d, Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
+	p.sweeper = sched.NewSweeper(d, p.queue, p.node, p.clock, p.log)
+	p.http = jobs.NewHTTP(jobs.HTTPOptions{
+		Egress: jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks()}), Signer: p.signer, Now: p.clock.Now, Version: version,
+	})
+	p.runner = sched.NewRunner(sched.RunnerOptions{
+		Store: d, Node: p.node, Clock: p.clock, Exec: jobs.Executors{sched.TargetHTTP: p.http},
+		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
+	})
+}
+
+func nodeInfo(c config) sched.NodeInfo {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	info := sched.NodeInfo{Host: host, PID: os.Getpid(), Version: version, Roles: c.Roles}
+	if c.has("web") {
+		info.Address = c.HTTP.Addr
+	}
+	if c.has("worker") {
+		info.Queues, info.Slots = c.queueNames(), c.slots()
+	}
+	return info
+}
+
+// worker makes the part that takes messages.
+func (p *parts) worker() *jobs.Worker {
+	return jobs.NewWorker(jobs.WorkerOptions{
+		Redis: p.redis, Runner: p.runner, Queues: jobs.Queues(p.cfg.Worker.Queues), Now: p.clock.Now, Log: p.log,
+		Slots: p.cfg.slots(), Servers: p.cfg.Worker.Servers, Grace: p.cfg.Worker.ShutdownGrace,
+	})
+}
+
+// loops are the periodic works of the scheduler role.
+func (p *parts) loops() []jobs.Loop {
+	marker := jobs.NewMarker(p.redis, jobs.Queues(p.cfg.Worker.Queues))
+	return []jobs.Loop{
+		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
+		{Name: "dispatch", Every: p.cfg.Scheduler.Scan, Tick: p.dispatcher.Tick},
+		{Name: "sweep", Every: p.cfg.Scheduler.Sweep, Tick: p.sweeper.Tick},
+		marker.Watch(p.sweeper.Wiped),
+		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
+		{Name: "seal", Every: 5 * time.Second, Tick: func(ctx context.Context) (bool, error) {
+			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
+			return n == 500, err
+		}},
+	}
+}
+
+// server is a process of ax from its start to its end.
+type server struct {
+	cfg   config
+	log   *slog.Logger
+	out   io.Writer                                 // what a person at the terminal is to read
+	ready func(ctx context.Context, p *parts) error // called once when it serves; may be nil
+
+	ledger, redis atomic.Bool // reached, before the parts are built
+}
+
+func newServer(c config, log *slog.Logger, out io.Writer) *server {
+	return &server{cfg: c, log: log, out: out}
+}
+
+// run serves until ctx is done, then stops in order. The listener opens first:
+// /healthz and /readyz answer while database and Redis are waited for.
+func (s *server) run(ctx context.Context) error {
+	jobs.RouteRedisLog(s.log)
+	if s.cfg.embedded() {
+		release, err := db.LockFolder(s.cfg.DataDir)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	var front *app.Front
+	if s.cfg.has("web") {
+		var err error
+		if front, err = app.Listen(s.cfg.HTTP.Addr, s.log, s.reached); err != nil {
+			return err
+		}
+		s.cfg.HTTP.Addr = front.Addr()
+		defer front.Close()
+	}
+	p, err := s.open(ctx)
+	if err != nil || p == nil {
+		return err
+	}
+	defer p.ledger.Close()
+	defer p.redis.Close()
+	defer p.http.Close()
+	if err := s.admit(ctx, p, front); err != nil {
+		return err
+	}
+	return s.host(p, front).Run(ctx)
+}
+
+func (s *server) reached() []app.Check {
+	return []app.Check{{Name: "database", OK: s.ledger.Load()}, {Name: "redis", OK: s.redis.Load()}}
+}
+
+func (s *server) host(p *parts, front *app.Front) jobs.Host {
+	h := jobs.Host{Node: p.node, Hints: p.hints, Log: s.log}
+	if s.cfg.has("scheduler") {
+		h.Loops = p.loops()
+	}
+	if s.cfg.has("worker") {
+		h.Worker = p.worker()
+	}
+	if front != nil {
+		h.Before = func() { _ = front.Close() } // closed again at the end, for nothing
+	}
+	return h
+}
+
+// open waits for database and Redis and builds the parts; nil when ctx ended
+// before.
+func (s *server) open(ctx context.Context) (*parts, error) {
+	var d *db.DB
+	err := s.await(ctx, "database", func() (err error) { d, err = openLedger(ctx, s.cfg, s.log); return err })
+	if d == nil || err != nil {
+		return nil, err
+	}
+	s.ledger.Store(true)
+	r, err := jobs.OpenRedis(ctx, redisOptions(s.cfg))
+	if err == nil {
+		err = s.await(ctx, "Redis", func() error { return r.Ping(ctx) })
+	}
+	if err != nil || ctx.Err() != nil {
+		d.Close()
+		return nil, err
+	}
+	s.redis.Store(true)
+	return build(s.cfg, s.log, d, r)
+}
+
+// await tries until it works or ctx is done. Only what may pass by itself is
+// waited for: a schema that is too new is an error at once.
+func (s *server) await(ctx context.Context, what string, try func() error) error {
+	for {
+		err := try()
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return nil
+		case errors.Is(err, db.ErrNewerSchema) || errors.Is(err, db.ErrCharset):
+			return err
+		}
+		s.log.Warn("the "+what+" can't be reached, trying again", "error", err)
+		jobs.Sleep(ctx, 2*time.Second)
+	}
+}
+
+func redisOptions(c config) jobs.RedisOptions {
+	r := c.Redis
+	return jobs.RedisOptions{
+		Addr: r.Addr, Username: r.Username, Password: r.Password, DB: r.DB, TLS: r.TLS,
+		MasterName: r.MasterName, Addrs: r.Addrs, Cluster: r.Cluster, Embedded: c.miniRedis(),
+	}
+}
+
+// admit registers the node, opens the console and says where it is.
+func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
+	if err := p.node.Register(ctx); err != nil {
+		return err
+	}
+	if s.cfg.embedded() {
+		if err := p.ledger.CloseEarlier(ctx, p.node.ID(), p.clock.Now()); err != nil {
+			return err
+		}
+	}
+	if front != nil {
+		a, err := p.console()
+		if err != nil {
+			return err
+		}
+		front.Admit(a.Handler())
+		fmt.Fprintf(s.out, "ax %s serves http://%s\n", version, front.Addr())
+	}
+	if s.ready != nil {
+		return s.ready(ctx, p)
+	}
+	if front == nil {
+		return nil
+	}
+	return s.offerSetup(ctx, p)
+}
+
+// offerSetup prints the one-time link while there is no administrator.
+func (s *server) offerSetup(ctx context.Context, p *parts) error {
+	needed, err := p.people.setup.Needed(ctx)
+	if err != nil || !needed {
+		return err
+	}
+	token, err := p.people.setup.NewLink(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "No administrator yet. Open this link once, within 24 hours:\n  %s\n", s.cfg.baseURL()+"/setup?token="+token)
+	return nil
+}
+
+// console makes the web application.
+func (p *parts) console() (*app.App, error) {
+	inspector := jobs.NewInspector(p.redis, jobs.Queues(p.cfg.Worker.Queues), p.clock.Now)
+	return app.New(app.Options{
+		Log: p.log, Version: version, Env: p.cfg.Environment, ExternalURL: p.cfg.HTTP.ExternalURL,
+		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
+		Tasks: p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports,
+		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup,
+		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: queueReader{inspector, p.ledger, p.clock.Now}, Ready: p.checks,
+	})
+}
+
+// checks says what this process can reach.
+func (p *parts) checks(ctx context.Context) []app.Check {
+	check := func(name string, err error) app.Check {
+		c := app.Check{Name: name, OK: err == nil}
+		if err != nil {
+			c.Detail = err.Error()
+		}
+		return c
+	}
+	clock := app.Check{Name: "clock", OK: p.clock.Steady()}
+	if !clock.OK {
+		clock.Detail = "offset " + p.clock.Offset().String()
+	}
+	return []app.Check{check("database", p.ledger.Ping(ctx)), check("redis", p.redis.Ping(ctx)), clock}
+}
+
+// queueReader joins the carrier's figures and the ledger's own.
+type queueReader struct {
+	carrier *jobs.Inspector
+	ledger  *db.DB
+	now     func() time.Time
+}
+
+func (q queueReader) List(ctx context.Context) ([]app.QueueInfo, error) {
+	depth, err := q.ledger.QueueDepth(ctx, q.now())
+	if err != nil {
+		return nil, err
+	}
+	figures, err := q.carrier.Figures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]app.QueueInfo, len(figures.Queues))
+	for i, f := range figures.Queues {
+		out[i] = app.QueueInfo{
+			Name: f.Name, Pending: f.Pending, Active: f.Active, Scheduled: f.Scheduled, Retry: f.Retry,
+			Archived: f.Archived, Paused: f.Paused, Latency: f.Latency, Due: depth[f.Name],
+		}
+	}
+	return out, nil
+}
