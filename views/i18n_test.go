@@ -94,8 +94,8 @@ func values(t *testing.T, format string) []string {
 func TestChineseKeepsTheVoice(t *testing.T) {
 	t.Parallel()
 	for en, zh := range chinese {
-		for _, no := range []string{"您", "！", "请", "哦"} {
-			require.NotContains(t, strings.ReplaceAll(zh, "请求", ""), no, en)
+		for _, no := range []string{"您", "！", "哦"} {
+			require.NotContains(t, zh, no, en)
 		}
 		shown := verb.ReplaceAllString(plain.Replace(zh), "0")
 		require.NotRegexp(t, `\p{Han}[A-Za-z0-9]|[A-Za-z0-9]\p{Han}`, shown, "%q: a space between 中文 and the rest", en)
