@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	_ "time/tzdata" // zones work on a host without zone files
 )
@@ -23,9 +24,23 @@ func Zones() []string { return strings.Fields(zoneNames) }
 
 // LoadZone returns the zone of an IANA name. The error is always an *Error:
 // nothing and Local are refused, and an unknown name is answered with near
-// ones. Each call decodes the zone's data (tens of microseconds): keep the
-// answer where that matters.
+// ones. A zone's data is decoded once per process.
 func LoadZone(name string) (*time.Location, error) {
+	if loc, ok := loaded.Load(name); ok {
+		return loc.(*time.Location), nil
+	}
+	loc, err := loadZone(name)
+	if err == nil {
+		loaded.Store(name, loc)
+	}
+	return loc, err
+}
+
+// loaded keeps decoded zones by name: decoding costs more than planning a
+// task. Only names of the database get here, so it is bounded.
+var loaded sync.Map
+
+func loadZone(name string) (*time.Location, error) {
 	switch {
 	case name == "":
 		return nil, refuse("choose a zone, such as Asia/Shanghai or UTC")
