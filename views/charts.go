@@ -170,27 +170,40 @@ func runFill(r RunMark) string {
 // durationLine draws how long the runs took, the oldest first, below the
 // limit when there is one.
 func durationLine(runs []RunMark, limit time.Duration, finding string) ui.Lines {
+	values := make([]int64, len(runs))
+	for i, r := range runs {
+		values[i] = int64(r.Duration)
+	}
+	return areaLine(values, int64(limit), finding)
+}
+
+// areaLine draws values over time, the oldest first, with a dashed line at
+// the limit when it is above 0. It is red when the last value exceeds it.
+func areaLine(values []int64, limit int64, finding string) ui.Lines {
 	l := ui.Lines{Label: finding, Height: 92}
 	top := limit
-	for _, r := range runs {
-		top = max(top, r.Duration)
+	for _, v := range values {
+		top = max(top, v)
 	}
-	if len(runs) < 2 || top == 0 {
+	if len(values) < 2 || top == 0 {
 		return l
 	}
+	height := func(v int64) string { return dec(100-100*float64(v)/float64(top), 1) }
 	var line strings.Builder
-	for i, r := range runs {
-		x := 1000 * float64(i) / float64(len(runs)-1)
-		line.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
-		line.WriteString(dec(x, 1) + " " + dec(100-100*ratio(r.Duration, top), 1))
+	for i, v := range values {
+		verb := "L"
+		if i == 0 {
+			verb = "M"
+		}
+		line.WriteString(verb + dec(1000*float64(i)/float64(len(values)-1), 1) + " " + height(v))
 	}
-	l.Paths = []ui.Path{
-		{Class: "ar", D: line.String() + "L1000 100L0 100Z"},
-		{Class: "ln", D: line.String()},
+	hot := ""
+	if limit > 0 && values[len(values)-1] > limit {
+		hot = " hot"
 	}
+	l.Paths = []ui.Path{{Class: "ar" + hot, D: line.String() + "L1000 100L0 100Z"}, {Class: "ln" + hot, D: line.String()}}
 	if limit > 0 {
-		y := dec(100-100*ratio(limit, top), 1)
-		l.Paths = append(l.Paths, ui.Path{Class: "ln th", D: "M0 " + y + "L1000 " + y})
+		l.Paths = append(l.Paths, ui.Path{Class: "ln th", D: "M0 " + height(limit) + "L1000 " + height(limit)})
 	}
 	return l
 }

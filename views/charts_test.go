@@ -80,6 +80,9 @@ func TestADurationLineStaysInItsBox(t *testing.T) {
 	require.Equal(t, "M0 75L1000 0", l.Paths[1].D)
 	require.Equal(t, "M0 50L1000 50", l.Paths[2].D)
 	require.True(t, strings.HasSuffix(l.Paths[0].D, "L1000 100L0 100Z"))
+	require.Equal(t, "ln hot", l.Paths[1].Class, "it ends above the limit")
+	require.Equal(t, "ln", areaLine([]int64{1, 2, 1}, 2, "").Paths[1].Class)
+	require.Len(t, areaLine([]int64{1, 2, 1}, 0, "").Paths, 2, "no limit, no line for it")
 }
 
 func parse(t *testing.T, s string) float64 {

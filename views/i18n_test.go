@@ -1,6 +1,8 @@
 package views
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -186,4 +188,22 @@ func TestAViewerWithoutZoneSeesUTC(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, time.UTC, viewer(With(t.Context(), Viewer{})).Zone)
 	require.Equal(t, English, viewer(t.Context()).Lang)
+}
+
+// One text a line, sorted, so that two people adding texts rarely meet.
+func TestTheCatalogueIsSorted(t *testing.T) {
+	t.Parallel()
+	var want bytes.Buffer
+	enc := json.NewEncoder(&want)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	require.NoError(t, enc.Encode(chinese))
+	const name = "locales/zh-CN.json"
+	if *update {
+		require.NoError(t, os.WriteFile(name, want.Bytes(), 0o644))
+		return
+	}
+	got, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(want.Bytes(), got), "sort it with: go test ./views -update")
 }
