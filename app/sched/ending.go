@@ -3,6 +3,7 @@ package sched
 import (
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,6 +44,9 @@ func (in Instance) Finish(r Result, p Policy, now time.Time) Ending {
 		e.To, e.Error = Succeeded, ""
 	case !in.CancelWanted.IsZero():
 		e.To = Canceled
+		if r.Outcome == OutcomeAccepted {
+			e.Outcome = OutcomeCanceled // accepted is no end, and this is one
+		}
 	case r.Outcome == OutcomeAccepted:
 		e.To, e.ReceiptDeadline = Awaiting, now.Add(ReceiptTimeout)
 	case in.Retries < p.Retry.Max && p.MayRepeat(r.Definite):
@@ -111,7 +115,7 @@ func badState(o Outcome) State {
 // at most 500 characters.
 func OneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+		if unicode.IsControl(r) || r == 0x2028 || r == 0x2029 {
 			return ' '
 		}
 		return r
