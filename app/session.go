@@ -128,18 +128,19 @@ func pageOf(c *gin.Context) string {
 // is all teams, and so is one that isn't the actor's.
 func (a *App) chooseTeam(c *gin.Context, teams []access.Team) int64 {
 	code, asked := c.GetQuery("team")
-	if asked && c.Request.Method == http.MethodGet {
-		a.setCookie(c, teamCookie, code, year)
-	}
 	if !asked {
 		code = cookie(c, teamCookie)
 	}
+	var chosen access.Team
 	for _, t := range teams {
 		if t.Code == code {
-			return t.ID
+			chosen = t
 		}
 	}
-	return 0
+	if asked && c.Request.Method == http.MethodGet {
+		a.setCookie(c, teamCookie, chosen.Code, year)
+	}
+	return chosen.ID
 }
 
 // viewer of the request; of a guest when it can't be known who it is.

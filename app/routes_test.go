@@ -1,0 +1,145 @@
+package app_test
+
+import (
+	"database/sql"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"ax/app"
+	"ax/app/access"
+	"ax/db"
+)
+
+// filled puts something in the place of each parameter, so that the route can
+// be asked.
+func filled(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		if strings.HasPrefix(p, ":") {
+			parts[i] = "1"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func TestEveryRouteOfTheEngineIsInTheTable(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(o *app.Options) { o.Dev = true })
+	table := map[string]bool{}
+	for _, r := range h.app.Rows() {
+		require.False(t, table[r.Method+" "+r.Path], "%s %s is there twice", r.Method, r.Path)
+		require.NotEmpty(t, r.Verb, "%s %s names no verb", r.Method, r.Path)
+		table[r.Method+" "+r.Path] = true
+	}
+	for _, r := range h.app.Engine().Routes() {
+		switch {
+		case strings.HasPrefix(r.Path, "/api/"): // the API has a table and a test of its own
+		case strings.HasPrefix(r.Path, "/static/"): // files: the same for everybody
+		case r.Method == http.MethodHead:
+			require.True(t, table["GET "+r.Path], "HEAD %s without GET", r.Path)
+		default:
+			require.True(t, table[r.Method+" "+r.Path], "%s %s is not in the table", r.Method, r.Path)
+		}
+	}
+}
+
+func TestNoPageIsOpenToGuestsExceptTheEntry(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.found()
+	open := map[string]bool{}
+	for _, r := range h.app.Rows() {
+		if r.Verb == app.Anyone {
+			open[r.Method+" "+r.Path] = true
+			continue
+		}
+		got := h.as("").do(r.Method, filled(r.Path), "", nil)
+		require.Equal(t, http.StatusSeeOther, got.status, "%s %s", r.Method, r.Path)
+		require.Equal(t, "/login", strings.SplitN(got.location(), "?", 2)[0])
+		got = h.as("").htmx("/tasks").do(r.Method, filled(r.Path), "", nil)
+		require.Equal(t, http.StatusUnauthorized, got.status, "%s %s by htmx", r.Method, r.Path)
+		require.Equal(t, "/login?next=%2Ftasks", got.location())
+		require.Empty(t, got.body)
+	}
+	require.Equal(t, map[string]bool{
+		"GET /healthz": true, "GET /readyz": true, "GET /login": true, "POST /login": true, "POST /logout": true,
+		"GET /setup": true, "POST /setup": true, "GET /language": true, "POST /theme": true,
+	}, open)
+}
+
+func TestARoleThatLacksTheVerbIsRefusedByTheTable(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	for _, role := range append(access.Roles(), "nobody") {
+		c := h.as(string(role))
+		a := access.Actor{Kind: access.User, Roles: map[int64]access.Role{1: role}}
+		for _, r := range h.app.Rows() {
+			if r.Verb == app.Anyone || r.Verb == app.SignedIn || r.Verb == access.Read || a.Can(r.Verb, 1) {
+				continue
+			}
+			got := c.do(r.Method, filled(r.Path), "", nil)
+			if role == "nobody" {
+				require.Equal(t, http.StatusNotFound, got.status, "%s %s as %s", r.Method, r.Path, role)
+				continue
+			}
+			require.Equal(t, http.StatusForbidden, got.status, "%s %s as %s", r.Method, r.Path, role)
+		}
+	}
+}
+
+func TestGETChangesNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "ax.db")
+	d, err := db.Open(t.Context(), db.Options{Dialect: db.SQLite, DSN: path, MaxConns: 4})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	require.NoError(t, d.Migrate(t.Context()))
+	h := newHouseOn(t, d)
+	h.task("orders.send")
+	letter := h.letter("orders.send", "o-1", "no luck")
+	admin := h.as("admin")
+
+	other, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = other.Close() })
+	other.SetMaxOpenConns(1) // data_version is told per connection
+	version := func() (n int) {
+		require.NoError(t, other.QueryRowContext(t.Context(), "PRAGMA data_version").Scan(&n))
+		return n
+	}
+	objects := strings.NewReplacer(":code", "orders.send", ":id", letter.InstanceID)
+	before := version()
+	for _, r := range h.app.Rows() {
+		if r.Method != http.MethodGet {
+			continue
+		}
+		for _, c := range []*client{admin, admin.htmx("/"), h.browser()} {
+			for _, path := range []string{objects.Replace(r.Path), filled(r.Path)} {
+				c.get(path)
+				require.Equal(t, before, version(), "GET %s has written", path)
+			}
+		}
+	}
+	admin.post("/logout")
+	require.NotEqual(t, before, version(), "the test sees writes")
+}
+
+func TestTheServerStandsEveryOddRequest(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	admin := h.as("admin")
+	for _, r := range h.app.Rows() {
+		for _, query := range []string{"?cursor=%27%22", "?limit=-1", "?limit=99999999999999999999", "?q=%F0%9F%98%80", "?sort=password", "?state=nope&team=%00x", "?since=yesterday"} {
+			got := admin.do(r.Method, filled(r.Path)+query, "", nil)
+			require.Less(t, got.status, 500, "%s %s%s: %s", r.Method, r.Path, query, got.body)
+			if strings.HasPrefix(r.Path, "/logout") {
+				delete(h.people, "admin")
+				admin = h.as("admin")
+			}
+		}
+	}
+}
