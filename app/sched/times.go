@@ -49,7 +49,7 @@ func (s Schedule) cronTimes() (Times, error) {
 	if len(bad) > 0 {
 		return nil, fault.Invalid(bad...)
 	}
-	if every, ok := expr.Every(); ok {
+	if every, ok := expr.Every(); ok && !s.Anchor.IsZero() {
 		return rate{anchor: s.Anchor, every: every}, nil
 	}
 	return cronTimes{expr: expr, zone: zone}, nil
