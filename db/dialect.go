@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"net"
@@ -28,8 +29,12 @@ type dialect struct {
 	// badCharsets lists text columns that are neither utf8mb4 nor ascii, and
 	// codes that aren't compared byte by byte; empty where neither can be.
 	badCharsets string
+	// snapshot opens a transaction that sees the ledger as it is at its first
+	// read.
+	snapshot sql.TxOptions
 	// Pieces of the methods below.
 	primaryHint, onConflict, newValueOpen, newValueClose string
+	slotNameOpen, slotNameClose                          string
 	conflictTarget                                       bool
 	doNothingSQL                                         func(table string) string
 }
@@ -51,6 +56,10 @@ func mysqlDialect() dialect {
 		onConflict:    "ON DUPLICATE KEY UPDATE ",
 		newValueOpen:  "VALUES(",
 		newValueClose: ")",
+		snapshot:      sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		// Not FROM_UNIXTIME: on MariaDB it ends in January 2038.
+		slotNameOpen:  "CONCAT('@', DATE_FORMAT(DATE_ADD('1970-01-01 00:00:00', INTERVAL ",
+		slotNameClose: " DIV 1000 SECOND), '%Y-%m-%dT%H:%i:%sZ'))",
 		// Not INSERT IGNORE: that also hides bad values.
 		doNothingSQL: func(table string) string { return "ON DUPLICATE KEY UPDATE id=" + table + ".id" },
 	}
@@ -63,6 +72,8 @@ func sqliteDialect() dialect {
 		onConflict:     "ON CONFLICT",
 		conflictTarget: true,
 		newValueOpen:   "excluded.",
+		slotNameOpen:   "'@' || strftime('%Y-%m-%dT%H:%M:%SZ', ",
+		slotNameClose:  " / 1000, 'unixepoch')",
 		doNothingSQL:   func(string) string { return "ON CONFLICT DO NOTHING" },
 	}
 }
@@ -100,6 +111,10 @@ func (d dialect) upsert(conflict string, sets ...string) string {
 
 // newValue is, within upsert, the value that the INSERT brought for a column.
 func (d dialect) newValue(column string) string { return d.newValueOpen + column + d.newValueClose }
+
+// slotName is the biz_id of the slot that an expression of epoch milliseconds
+// stands for: sched.SlotBizID in SQL.
+func (d dialect) slotName(ms string) string { return d.slotNameOpen + ms + d.slotNameClose }
 
 // Server error numbers of MySQL and MariaDB.
 const (

@@ -34,3 +34,18 @@ func (d *DB) Tables() []string { return d.tables() }
 func At(t time.Time) Millis      { return at(t) }
 func IsDuplicate(err error) bool { return isDuplicate(err) }
 func IsRetryable(err error) bool { return isRetryable(err) }
+
+// CheckNames lists the checks of Verify.
+func CheckNames() []string {
+	v := verifier{dialect: sqliteDialect()}
+	names := []string{"audit", "task-next", "task-spec", "sent-again"}
+	for _, c := range v.checks() {
+		if c.name != "instance" {
+			names = append(names, c.name)
+		}
+	}
+	for _, r := range rowRules("") {
+		names = append(names, r.name)
+	}
+	return names
+}
