@@ -28,6 +28,7 @@ import (
 // Due, the ledger's own count of what should be on its way by now.
 type QueueInfo struct {
 	Name      string
+	Weight    int // of its messages among those of other queues; 0: no worker is set up for it
 	Pending   int // ready to be taken
 	Active    int // in a handler
 	Scheduled int // due later
@@ -46,7 +47,8 @@ type Check struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// queues reads the queues.
+// queues reads the queues. While the carrier is away, List gives the ledger's
+// figures (Name, Weight and Due) together with a fault of kind Unavailable.
 type queues interface {
 	List(ctx context.Context) ([]QueueInfo, error)
 }
@@ -80,6 +82,7 @@ type Options struct {
 	Zone           *time.Location   // of people who chose none; nil is UTC
 	Clock          func() time.Time // the ledger's now
 	Beats          sched.Pulse      // of the nodes; zero: sched.DefaultPulse
+	Alarms         Alarms           // where pages begin to warn; what is zero has its default
 	Dev            bool             // adds /dev/gallery
 
 	Tasks     *sched.Tasks
@@ -122,6 +125,7 @@ type App struct {
 	zone     *time.Location
 	now      func() time.Time
 	beats    sched.Pulse
+	alarms   Alarms
 	dev      bool
 
 	tasks     *sched.Tasks
@@ -156,7 +160,7 @@ func New(o Options) (*App, error) {
 	}
 	a := &App{
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
-		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()),
+		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready,
