@@ -46,7 +46,9 @@ func TestDecideClaim(t *testing.T) {
 			ClaimVerdict{Kind: ClaimBack, Due: now.Add(1001 * time.Millisecond)},
 		},
 		"a pause that ends soon is waited for to its end": {
-			func(v *ClaimView) { v.Task.PausedFrom, v.Task.PausedUntil = now.Add(-time.Hour), now.Add(700*time.Millisecond) },
+			func(v *ClaimView) {
+				v.Task.PausedFrom, v.Task.PausedUntil = now.Add(-time.Hour), now.Add(700*time.Millisecond)
+			},
 			ClaimVerdict{Kind: ClaimDefer, Due: now.Add(time.Second)},
 		},
 		"a disabled task's slot is skipped": {

@@ -59,7 +59,7 @@ func PlanTask(t Task, times Times, now, until time.Time, budget int) TaskPlan {
 	slot := firstFrom(times, t.NextFireAt)
 	for ; !slot.IsZero() && !slot.After(until) && p.Spent < budget; p.Spent++ {
 		switch {
-		case inPause(t, slot):
+		case t.Paused(slot):
 			book.add(slot, MissedPaused)
 		case slot.Before(late):
 			if !missed.IsZero() {
@@ -73,8 +73,12 @@ func PlanTask(t Task, times Times, now, until time.Time, budget int) TaskPlan {
 	}
 	if !missed.IsZero() {
 		// While late slots are left for the next transaction, the latest of
-		// all is not known yet.
-		if !slot.IsZero() && slot.Before(late) && !slot.After(until) {
+		// all is not known yet. Those in a pause don't count: none of them runs.
+		rest := slot
+		if t.Paused(rest) {
+			rest = firstFrom(times, t.PausedUntil)
+		}
+		if !rest.IsZero() && rest.Before(late) && !rest.After(until) {
 			book.add(missed, MissedMisfire)
 		} else {
 			p.Run = append([]time.Time{missed}, p.Run...)
@@ -85,10 +89,6 @@ func PlanTask(t Task, times Times, now, until time.Time, budget int) TaskPlan {
 	return p
 }
 
-func inPause(t Task, slot time.Time) bool {
-	return !t.PausedUntil.IsZero() && !slot.Before(t.PausedFrom) && slot.Before(t.PausedUntil)
-}
-
 // missBook gathers missed slots into ranges of consecutive slots.
 type missBook struct {
 	task   Task
@@ -97,11 +97,13 @@ type missBook struct {
 }
 
 func (b *missBook) add(slot time.Time, why MissReason) {
-	if n := len(b.ranges); n > 0 {
-		last := &b.ranges[n-1]
-		if next, ok := b.times.Next(last.To); ok && next.Equal(slot) && last.Reason == why {
-			last.To = slot
-			last.Slots++
+	// A misfired slot is booked when the next one is found, so a paused one may
+	// stand between it and its range.
+	for i := range b.ranges {
+		r := &b.ranges[i]
+		if next, ok := b.times.Next(r.To); ok && next.Equal(slot) && r.Reason == why {
+			r.To = slot
+			r.Slots++
 			return
 		}
 	}
