@@ -32,7 +32,7 @@ func readForm(c *gin.Context, zone *time.Location) (*form, error) {
 		return nil, fault.Malformed("The form can’t be read")
 	}
 	for name, values := range c.Request.PostForm {
-		if !clean(name, 1) || !clean(strings.Join(values, ""), 0) {
+		if !clean(name, 1) || !clean(strings.Join(values, ""), 1) {
 			return nil, fault.Malformed("The form has characters that ax can’t read")
 		}
 	}
@@ -130,13 +130,24 @@ func (f *form) time(name string) time.Time {
 			f.refuse(name, "There is no %s in %s on that day: the clocks change", s[11:], f.zone.String())
 			return time.Time{}
 		}
-		return at.UTC()
+		return firstPass(at, layout).UTC()
 	}
 	if at, err := time.Parse(time.RFC3339, s); err == nil {
 		return at.UTC()
 	}
 	f.refuse(name, "%q is not a date and time such as 2026-12-01 09:30", clip(s, 30))
 	return time.Time{}
+}
+
+// firstPass is the earlier of two instants with the same name: when the
+// clocks go back, an hour comes twice (on Lord Howe half of one).
+func firstPass(at time.Time, layout string) time.Time {
+	for _, back := range []time.Duration{time.Hour, 30 * time.Minute} {
+		if earlier := at.Add(-back); earlier.Format(layout) == at.Format(layout) {
+			return earlier
+		}
+	}
+	return at
 }
 
 func (f *form) refuse(name, format string, args ...any) {

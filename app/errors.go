@@ -68,9 +68,9 @@ func (a *App) note(c *gin.Context, err error) {
 	if err == nil || (kind != fault.KindInternal && kind != fault.KindUnavailable) || statusOf(err) == statusGone {
 		return
 	}
-	log := a.log.With("request_id", requestID(c), "method", c.Request.Method, "route", c.FullPath(), "error", err.Error())
+	log := a.log.With("request_id", requestID(c), "method", c.Request.Method, "route", c.FullPath(), "error", plain(err.Error()))
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Cause != nil {
-		log = log.With("cause", f.Cause.Error())
+		log = log.With("cause", plain(f.Cause.Error()))
 	}
 	if p, ok := errors.AsType[*panicked](err); ok {
 		log = log.With("stack", string(p.stack))

@@ -153,7 +153,8 @@ func (h *house) person(login string, in access.NewUser) access.Person {
 
 // as gives a browser that is signed in as somebody: "viewer", "operator",
 // "editor" and "owner" are in the team payments; "stranger" owns the team
-// store; "nobody" is in no team; "admin" and "auditor" are what they say. ""
+// store; "nobody" is in no team; "admin" and "auditor" are what they say;
+// somebody whom the test made (person) is just signed in. ""
 // is a browser that isn't signed in, a new one each time.
 func (h *house) as(who string) *client {
 	h.t.Helper()
@@ -165,9 +166,10 @@ func (h *house) as(who string) *client {
 		return c
 	}
 	role, team := access.Role(who), h.team
-	switch who {
-	case "admin": // the house was founded by
-	case "auditor":
+	_, err := h.opt.Users.ByLogin(h.t.Context(), root, who)
+	switch {
+	case err == nil: // made by found, or by the test
+	case who == "auditor":
 		h.person(who, access.NewUser{Auditor: true})
 	default:
 		h.person(who, access.NewUser{})

@@ -117,6 +117,7 @@ func (a *App) headers(c *gin.Context) {
 // recovered turns a panic into a 500 page. http.ErrAbortHandler is how
 // net/http is told to hang up.
 func (a *App) recovered(c *gin.Context) {
+	whole := c.Request // its context outlives the deadline's, which ends on the way here
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -126,6 +127,7 @@ func (a *App) recovered(c *gin.Context) {
 			panic(p)
 		}
 		c.Abort()
+		c.Request = whole
 		a.respond(c, reply{}, &panicked{value: p, stack: debug.Stack()})
 	}()
 	c.Next()
