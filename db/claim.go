@@ -37,11 +37,7 @@ func (d *DB) Claim(ctx context.Context, r sched.ClaimRequest) (sched.Claimed, er
 
 func (d *DB) claim(tx *gorm.DB, r sched.ClaimRequest) (sched.Claimed, error) {
 	var got sched.Claimed
-	var taskID int64
-	if err := tx.Raw("SELECT task_id FROM instances WHERE id=?", r.InstanceID).Scan(&taskID).Error; err != nil {
-		return got, err
-	}
-	view, err := d.claimView(tx, taskID, r)
+	view, err := d.claimView(tx, r)
 	if err != nil {
 		return got, err
 	}
@@ -63,17 +59,18 @@ func (d *DB) claim(tx *gorm.DB, r sched.ClaimRequest) (sched.Claimed, error) {
 }
 
 // claimView locks gate, node and instance and reads what the decision needs.
-func (d *DB) claimView(tx *gorm.DB, taskID int64, r sched.ClaimRequest) (sched.ClaimView, error) {
+func (d *DB) claimView(tx *gorm.DB, r sched.ClaimRequest) (sched.ClaimView, error) {
 	var v sched.ClaimView
-	t, err := takeTask(tx, "", "id=?", taskID)
+	var err error
+	v.Task, err = takeTask(tx, "", "id=(SELECT task_id FROM instances WHERE id=?)", r.InstanceID)
 	if err != nil {
 		return v, err
 	}
-	limited, lock := t.Spec.Policy.MaxConcurrent > 0, d.dialect.forShare
-	if limited {
+	lock := d.dialect.forShare
+	if v.Task.Spec.Policy.MaxConcurrent > 0 {
 		lock = d.dialect.forUpdate
 	}
-	if err := d.lockGate(tx, taskID, lock); err != nil {
+	if err := d.lockGate(tx, v.Task.ID, lock); err != nil {
 		return v, err
 	}
 	var gone int
@@ -85,51 +82,46 @@ func (d *DB) claimView(tx *gorm.DB, taskID int64, r sched.ClaimRequest) (sched.C
 	if v.Instance, err = takeInstance(tx, d.dialect.forUpdate, r.InstanceID); err != nil {
 		return v, err
 	}
-	// Under the gate's lock nobody edits the task: this is the version that the
-	// attempt will carry.
-	if v.Task, err = takeTask(tx, "", "id=?", taskID); err != nil {
-		return v, err
-	}
-	if v.Task.Spec.Policy.MaxConcurrent > 0 != limited {
-		return v, errLimitChanged
-	}
-	if limited {
-		err = d.countOthers(tx, &v)
-	}
-	return v, err
+	return v, d.underGate(tx, &v)
 }
 
-// countOthers counts what of the task has begun and not ended.
-func (d *DB) countOthers(tx *gorm.DB, v *sched.ClaimView) error {
-	var others []struct {
-		ID    string
-		State sched.State
-	}
-	err := tx.Raw("SELECT id, state FROM instances WHERE task_id=? AND state IN ? AND id<>?", v.Instance.TaskID,
-		[]sched.State{sched.Running, sched.Awaiting, sched.Retrying}, v.Instance.ID).Scan(&others).Error
+// gateRow is what may have changed until the gate was locked, and what of the
+// task has begun and not ended.
+type gateRow struct {
+	Version     int
+	PausedFrom  Millis
+	PausedUntil Millis
+	Started     int
+	Busy        int
+	BusyWith    maybe
+}
+
+// underGate reads the task as it is now that nobody can edit it, and counts
+// its other instances: what runs, awaits or retries, and what a dead or
+// stopped node left behind, which waits with an attempt.
+func (d *DB) underGate(tx *gorm.DB, v *sched.ClaimView) error {
+	var g gateRow
+	err := tx.Raw("SELECT t.version, t.paused_from, t.paused_until, c.started, c.busy, c.busy_with FROM tasks t,"+
+		" (SELECT COUNT(*) AS started, COALESCE(SUM(CASE WHEN state IN ? THEN 1 ELSE 0 END), 0) AS busy, MAX(id) AS busy_with"+
+		" FROM instances WHERE task_id=? AND state IN ? AND attempt>0 AND id<>?) c WHERE t.id=?",
+		[]sched.State{sched.Running, sched.Awaiting}, v.Task.ID, openStates, v.Instance.ID, v.Task.ID).Take(&g).Error
 	if err != nil {
 		return err
 	}
-	for _, o := range others {
-		v.Started++
-		v.BusyWith = o.ID
-		if o.State != sched.Retrying {
-			v.Busy++
-		}
-	}
-	if v.Instance.Attempt > 0 || v.Started >= v.Task.Spec.Policy.MaxConcurrent {
+	v.Started, v.Busy, v.BusyWith = g.Started, g.Busy, string(g.BusyWith)
+	v.Task.PausedFrom, v.Task.PausedUntil = g.PausedFrom.Time, g.PausedUntil.Time
+	if g.Version == v.Task.Version {
 		return nil
 	}
-	// What a dead or stopped node left behind waits with an attempt. This reads
-	// the task's whole backlog, so it is asked only while a place is free.
-	var again []string
-	err = tx.Raw("SELECT id FROM instances WHERE task_id=? AND state IN ? AND attempt>0 AND id<>? LIMIT 1000", v.Instance.TaskID,
-		[]sched.State{sched.Pending, sched.Queued}, v.Instance.ID).Scan(&again).Error
-	if len(again) > 0 {
-		v.BusyWith = again[0]
+	// An edit came between: this is the version that the attempt will carry.
+	limited := v.Task.Spec.Policy.MaxConcurrent > 0
+	if v.Task, err = takeTask(tx, "", "id=?", v.Task.ID); err != nil {
+		return err
 	}
-	v.Started += len(again)
-	return err
+	if v.Task.Spec.Policy.MaxConcurrent > 0 != limited {
+		return errLimitChanged
+	}
+	return nil
 }
 
 // take makes the instance the node's and begins its attempt.

@@ -1,9 +1,9 @@
 package db
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,21 +30,19 @@ func (d *DB) Due(ctx context.Context, until time.Time, limit int) ([]sched.Messa
 // MarkQueued moves what was sent from pending to queued, unless somebody moved
 // it meanwhile. The sweep looks at it 10 s after it is due or was sent.
 func (d *DB) MarkQueued(ctx context.Context, messages []sched.Message, now time.Time) error {
-	// Rows are locked by ascending key, as everywhere.
-	sorted := slices.SortedFunc(slices.Values(messages), func(a, b sched.Message) int { return cmp.Compare(a.InstanceID, b.InstanceID) })
-	return d.tx(ctx, "mark as queued", func(tx *gorm.DB) error {
-		for _, m := range sorted {
-			look := now
-			if m.DueAt.After(now) {
-				look = m.DueAt
-			}
-			err := tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+
-				" SET state='queued', queued_at=?, look_at=? WHERE id=? AND state='pending' AND dispatch=?",
-				at(now), at(look.Add(sched.LookAgain)), m.InstanceID, m.Dispatch).Error
-			if err != nil {
-				return err
-			}
+	sent := map[int][]string{} // by message number; nearly all have the same
+	for _, m := range messages {
+		sent[m.Dispatch] = append(sent[m.Dispatch], m.InstanceID)
+	}
+	for _, number := range slices.Sorted(maps.Keys(sent)) {
+		err := d.tx(ctx, "mark as queued", func(tx *gorm.DB) error {
+			return tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+
+				" SET state='queued', queued_at=?, look_at=CASE WHEN due_at>? THEN due_at ELSE ? END + ? WHERE id IN ? AND state='pending' AND dispatch=?",
+				at(now), at(now), at(now), sched.LookAgain.Milliseconds(), sent[number], number).Error
+		})
+		if err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -92,7 +92,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 	engine := map[string][]string{
 		"tasks":         {"unique (code)", "(enabled, next_fire_at)", "(team_id, id)"},
 		"task_versions": {"unique (task_id, version)"},
-		"instances": {"unique (task_id, biz_id, replay)", "(state, due_at)", "(state, look_at)", "(task_id, state, wanted_at)",
+		"instances": {"unique (task_id, biz_id, replay)", "(state, due_at)", "(state, look_at)", "(task_id, state, attempt, wanted_at)",
 			"(node_id, state)", "(state, receipt_deadline)", "(finished_at)", "(task_id, id)", "(team_id, state, id)"},
 		"attempts":      {"unique (instance_id, no)", "(task_id, ended_at)", "(ended_at)", "(fingerprint, ended_at)"},
 		"dead_letters":  {"unique (task_id, biz_id)", "(team_id, status, id)", "(fingerprint, id)"},

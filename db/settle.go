@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"gorm.io/gorm"
@@ -140,8 +141,31 @@ func (d *DB) HandBack(ctx context.Context, s sched.Settlement) (bool, error) {
 }
 
 // Wake makes the oldest deferred instance of a limited task due, under the
-// gate's lock and in a transaction of its own (protocol.md, WAKE).
+// gate's lock and in a transaction of its own (protocol.md, WAKE). Mostly
+// nothing is deferred, which is found out without a transaction: locking the
+// gate alone waits for every claim that may be deferring, and later ones see
+// the place that became free.
 func (d *DB) Wake(ctx context.Context, taskID int64, now time.Time) (sched.Message, bool, error) {
+	if err := d.passGate(ctx, taskID); err != nil {
+		return sched.Message{}, false, fmt.Errorf("wake task %d: %w", taskID, err)
+	}
+	id, err := oldestDeferred(d.view(ctx), taskID, now)
+	if id == "" || err != nil {
+		return sched.Message{}, false, err
+	}
+	return d.wake(ctx, taskID, now)
+}
+
+// passGate waits until nobody holds the task's gate. SQLite has one writer at
+// a time, so nobody holds anything between two transactions.
+func (d *DB) passGate(ctx context.Context, taskID int64) error {
+	if d.dialect.forUpdate == "" {
+		return nil
+	}
+	return d.lockGate(d.write.WithContext(ctx), taskID, d.dialect.forUpdate)
+}
+
+func (d *DB) wake(ctx context.Context, taskID int64, now time.Time) (sched.Message, bool, error) {
 	var m sched.Message
 	var found bool
 	err := d.tx(ctx, "wake task "+itoa(taskID), func(tx *gorm.DB) error {

@@ -40,7 +40,7 @@ CREATE TABLE IF NOT EXISTS instances (
     UNIQUE KEY instances_biz (task_id, biz_id, replay),
     KEY instances_state_due (state, due_at),
     KEY instances_state_look (state, look_at),
-    KEY instances_task_state (task_id, state, wanted_at),
+    KEY instances_task_state (task_id, state, attempt, wanted_at),
     KEY instances_node (node_id, state),
     KEY instances_state_receipt (state, receipt_deadline),
     KEY instances_finished (finished_at),

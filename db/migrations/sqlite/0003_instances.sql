@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS instances (
 CREATE UNIQUE INDEX IF NOT EXISTS instances_biz ON instances (task_id, biz_id, replay);
 CREATE INDEX IF NOT EXISTS instances_state_due ON instances (state, due_at);
 CREATE INDEX IF NOT EXISTS instances_state_look ON instances (state, look_at);
-CREATE INDEX IF NOT EXISTS instances_task_state ON instances (task_id, state, wanted_at);
+CREATE INDEX IF NOT EXISTS instances_task_state ON instances (task_id, state, attempt, wanted_at);
 CREATE INDEX IF NOT EXISTS instances_node ON instances (node_id, state);
 CREATE INDEX IF NOT EXISTS instances_state_receipt ON instances (state, receipt_deadline);
 CREATE INDEX IF NOT EXISTS instances_finished ON instances (finished_at);
