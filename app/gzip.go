@@ -14,7 +14,7 @@ const squeezeFrom = 1 << 10
 // squeezed compresses pages and JSON over 1 KB. Files are compressed once at
 // start (static), and a stream that flushes goes out as it is.
 func squeezed(c *gin.Context) {
-	if c.Request.Method == http.MethodHead || !strings.Contains(c.GetHeader("Accept-Encoding"), "gzip") {
+	if c.Request.Method == http.MethodHead || !takesGzip(c.GetHeader("Accept-Encoding")) {
 		return
 	}
 	w := &squeezer{ResponseWriter: c.Writer}
@@ -22,6 +22,11 @@ func squeezed(c *gin.Context) {
 	c.Next()
 	w.finish()
 	c.Writer = w.ResponseWriter
+}
+
+func takesGzip(header string) bool {
+	header = strings.ReplaceAll(header, " ", "")
+	return strings.Contains(header, "gzip") && !strings.Contains(header, "gzip;q=0,") && !strings.HasSuffix(header, "gzip;q=0")
 }
 
 // squeezer holds the beginning of an answer back until it knows what to do

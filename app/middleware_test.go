@@ -255,6 +255,7 @@ func TestBigPagesGoOutCompressed(t *testing.T) {
 	zip := h.as("").with("Accept-Encoding", "gzip, br")
 	plain := h.as("").get("/login")
 	require.Empty(t, plain.header.Get("Content-Encoding"))
+	require.Empty(t, h.as("").with("Accept-Encoding", "gzip; q=0, br").get("/login").header.Get("Content-Encoding"))
 
 	got := h.as("viewer").with("Accept-Encoding", "gzip").get("/help")
 	require.Equal(t, "gzip", got.header.Get("Content-Encoding"))

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"ax/app"
 	"ax/app/access"
+	"ax/app/sched"
 	"ax/db"
 )
 
@@ -91,41 +93,98 @@ func TestARoleThatLacksTheVerbIsRefusedByTheTable(t *testing.T) {
 	}
 }
 
-func TestGETChangesNothing(t *testing.T) {
-	t.Parallel()
+// watched is a house with a task, a run and a dead letter, and a count that
+// rises with every write.
+type watched struct {
+	*house
+	t      *testing.T
+	writes *sql.DB
+	letter sched.Letter
+}
+
+func newWatched(t *testing.T) *watched {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "ax.db")
 	d, err := db.Open(t.Context(), db.Options{Dialect: db.SQLite, DSN: path, MaxConns: 4})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	require.NoError(t, d.Migrate(t.Context()))
-	h := newHouseOn(t, d)
-	h.task("orders.send")
-	letter := h.letter("orders.send", "o-1", "no luck")
-	admin := h.as("admin")
-
-	other, err := sql.Open("sqlite", path)
+	w := &watched{house: newHouseOn(t, d), t: t}
+	w.task("orders.send", func(s *sched.TaskSpec) { s.Name = "Secret name" })
+	w.letter = w.house.letter("orders.send", "secret-biz", "secret error")
+	w.writes, err = sql.Open("sqlite", path)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = other.Close() })
-	other.SetMaxOpenConns(1) // data_version is told per connection
-	version := func() (n int) {
-		require.NoError(t, other.QueryRowContext(t.Context(), "PRAGMA data_version").Scan(&n))
-		return n
+	t.Cleanup(func() { _ = w.writes.Close() })
+	w.writes.SetMaxOpenConns(1) // data_version is told per connection
+	return w
+}
+
+func (w *watched) version() (n int) {
+	w.t.Helper()
+	require.NoError(w.t, w.writes.QueryRowContext(w.t.Context(), "PRAGMA data_version").Scan(&n))
+	return n
+}
+
+// object puts the names of what there is into the path; ok is false when the
+// path names nothing that belongs to a team.
+func (w *watched) object(path string) (filled string, ok bool) {
+	for prefix, with := range map[string]*strings.Replacer{
+		"/tasks/":        strings.NewReplacer(":code", "orders.send"),
+		"/instances/":    strings.NewReplacer(":id", w.letter.InstanceID),
+		"/dead-letters/": strings.NewReplacer(":id", strconv.FormatInt(w.letter.ID, 10)),
+	} {
+		if strings.HasPrefix(path, prefix) && with.Replace(path) != path {
+			return with.Replace(path), true
+		}
 	}
-	objects := strings.NewReplacer(":code", "orders.send", ":id", letter.InstanceID)
-	before := version()
-	for _, r := range h.app.Rows() {
+	return path, false
+}
+
+func TestGETChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t)
+	admin := w.as("admin")
+	before := w.version()
+	for _, r := range w.app.Rows() {
 		if r.Method != http.MethodGet {
 			continue
 		}
-		for _, c := range []*client{admin, admin.htmx("/"), h.browser()} {
-			for _, path := range []string{objects.Replace(r.Path), filled(r.Path)} {
+		object, _ := w.object(r.Path)
+		for _, c := range []*client{admin, admin.htmx("/"), w.browser()} {
+			for _, path := range []string{object, filled(r.Path)} {
 				c.get(path)
-				require.Equal(t, before, version(), "GET %s has written", path)
+				require.Equal(t, before, w.version(), "GET %s has written", path)
 			}
 		}
 	}
 	admin.post("/logout")
-	require.NotEqual(t, before, version(), "the test sees writes")
+	require.NotEqual(t, before, w.version(), "the test sees writes")
+}
+
+func TestAnotherTeamsObjectsAreNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t)
+	for _, who := range []string{"stranger", "nobody"} {
+		c := w.as(who)
+		before := w.version()
+		for _, r := range w.app.Rows() {
+			path, ok := w.object(r.Path)
+			if !ok {
+				continue
+			}
+			for _, c := range []*client{c, c.htmx("/tasks")} {
+				got := c.do(r.Method, path, "application/x-www-form-urlencoded", strings.NewReader("reason=x&solution=x&status=solved&version=1"))
+				require.GreaterOrEqual(t, got.status, 400, "%s %s as %s", r.Method, path, who)
+				if r.Method == http.MethodGet {
+					require.Equal(t, http.StatusNotFound, got.status, "%s %s as %s", r.Method, path, who)
+				}
+				for _, secret := range []string{"Secret name", "secret-biz", "secret error", "target.example.com"} {
+					require.NotContains(t, got.body, secret, "%s %s as %s", r.Method, path, who)
+				}
+				require.Equal(t, before, w.version(), "%s %s as %s has written", r.Method, path, who)
+			}
+		}
+	}
 }
 
 func TestTheServerStandsEveryOddRequest(t *testing.T) {

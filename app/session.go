@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"time"
@@ -37,6 +38,7 @@ type visit struct {
 	team   int64         // the one chosen; 0: all
 	viewer views.Viewer
 	said   *views.Flash // by this request, for the next page
+	failed error        // why it can't be known who it is; a guest is shown then
 }
 
 // anyTeam is a team that the actor sees; 0 when there is none.
@@ -60,26 +62,35 @@ func visited(c *gin.Context) (*visit, bool) {
 // is signed in.
 func (a *App) visit(c *gin.Context) (*visit, error) {
 	if v, ok := visited(c); ok {
-		return v, nil
+		return v, v.failed
 	}
 	v := &visit{}
-	if token := a.sessionToken(c); token != "" {
-		var err error
-		v.actor, v.person, err = a.sessions.Resolve(c.Request.Context(), token, address(c), requestID(c))
-		if err != nil && fault.KindOf(err) != fault.KindUnauthenticated {
-			return nil, err
-		}
-	}
-	if v.person.ID != 0 {
-		var err error
-		if v.teams, err = a.teams.List(c.Request.Context(), v.actor); err != nil {
-			return nil, err
-		}
-		v.team = a.chooseTeam(c, v.teams)
+	if v.failed = a.lookUp(c, v); v.failed != nil {
+		v = &visit{failed: v.failed} // not asked again: the ledger may be slow to say no
 	}
 	v.viewer = a.newViewer(c, v)
 	c.Set(visitKey, v)
-	return v, nil
+	return v, v.failed
+}
+
+func (a *App) lookUp(c *gin.Context, v *visit) (err error) {
+	token := a.sessionToken(c)
+	if token == "" {
+		return nil
+	}
+	ctx := c.Request.Context()
+	v.actor, v.person, err = a.sessions.Resolve(ctx, token, address(c), requestID(c))
+	if fault.KindOf(err) == fault.KindUnauthenticated {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if v.teams, err = a.teams.List(ctx, v.actor); err != nil {
+		return fmt.Errorf("list the teams of %s: %w", v.person.Login, err)
+	}
+	v.team = a.chooseTeam(c, v.teams)
+	return nil
 }
 
 // newViewer says how the pages of the visit are to look.
@@ -145,10 +156,9 @@ func (a *App) chooseTeam(c *gin.Context, teams []access.Team) int64 {
 
 // viewer of the request; of a guest when it can't be known who it is.
 func (a *App) viewer(c *gin.Context) views.Viewer {
-	if v, err := a.visit(c); err == nil {
-		return v.viewer
-	}
-	return a.newViewer(c, &visit{})
+	_, _ = a.visit(c) // the error is answered by admit
+	v, _ := visited(c)
+	return v.viewer
 }
 
 // actor of a route that asks for a person.
