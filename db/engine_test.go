@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ var t0 = dbtest.Start()
 
 // later is an instant n seconds after t0.
 func later(seconds float64) time.Time {
-	return t0.Add(time.Duration(seconds * float64(time.Second)))
+	return t0.Add(time.Duration(math.Round(seconds*1000)) * time.Millisecond)
 }
 
 // each runs f on both dialects; the ledger must verify when f is done.
@@ -194,3 +195,16 @@ func change(t *testing.T, d *db.DB, c sched.TaskChange, set func(*sched.Task)) s
 	require.NoError(t, err)
 	return task
 }
+
+// pause pauses a task as the use case does.
+func pause(t *testing.T, d *db.DB, task sched.Task, now, until time.Time) {
+	t.Helper()
+	change(t, d, sched.TaskChange{Code: task.Code, Now: now}, func(next *sched.Task) { next.PausedFrom, next.PausedUntil = now, until })
+}
+
+func resume(t *testing.T, d *db.DB, task sched.Task, now time.Time) {
+	t.Helper()
+	change(t, d, sched.TaskChange{Code: task.Code, Now: now}, func(next *sched.Task) { next.PausedUntil = now })
+}
+
+var all = access.Scope{All: true}
