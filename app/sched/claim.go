@@ -131,11 +131,3 @@ func minTime(a, b time.Time) time.Time {
 	}
 	return a
 }
-
-// maxTime is the later of two instants.
-func maxTime(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}

@@ -239,9 +239,3 @@ func TestTheSweepLooksLessAndLessOften(t *testing.T) {
 		require.Equal(t, time.Duration(seconds)*time.Second, LookAgainAfter(n), "after %d", n)
 	}
 }
-
-func TestEarlierAndLater(t *testing.T) {
-	a, b := noon(), noon().Add(time.Second)
-	require.Equal(t, []time.Time{a, a, a}, []time.Time{minTime(a, b), minTime(b, a), minTime(a, a)})
-	require.Equal(t, []time.Time{b, b, b}, []time.Time{maxTime(a, b), maxTime(b, a), maxTime(b, b)})
-}

@@ -135,7 +135,11 @@ func TestEverySlotHasTheFateOfTheRule(t *testing.T) {
 
 // requireNext: the next slot is the first one beyond what was decided.
 func requireNext(r *rapid.T, task Task, times Times, p TaskPlan, until time.Time) {
-	want, ok := times.Next(maxTime(until, task.NextFireAt.Add(-time.Millisecond)))
+	from := task.NextFireAt.Add(-time.Millisecond)
+	if from.Before(until) {
+		from = until
+	}
+	want, ok := times.Next(from)
 	require.Equal(r, !ok, p.Next.IsZero())
 	if ok {
 		require.Equal(r, want, p.Next)
