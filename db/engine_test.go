@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
 
 	"ax/app/access"
 	"ax/app/sched"
@@ -208,3 +209,14 @@ func resume(t *testing.T, d *db.DB, task sched.Task, now time.Time) {
 }
 
 var all = access.Scope{All: true}
+
+// holdGate runs f while another transaction holds the task's gate.
+func holdGate(t *testing.T, d *db.DB, task sched.Task, f func()) {
+	t.Helper()
+	require.NoError(t, d.Tx(t.Context(), "hold the gate", func(tx *gorm.DB) error {
+		var id int64
+		err := tx.Raw("SELECT task_id FROM task_gates WHERE task_id=?"+d.ForUpdate(), task.ID).Scan(&id).Error
+		f()
+		return err
+	}))
+}

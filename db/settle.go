@@ -23,8 +23,8 @@ func (d *DB) Settle(ctx context.Context, s sched.Settlement) (sched.Settled, err
 			return err
 		}
 		if !owns(in, s) {
-			out.Refused = true
-			return d.refuse(tx, in, s)
+			out, err = d.settledBefore(tx, in, s)
+			return err
 		}
 		out.Ending = in.Finish(s.Result, s.Policy, s.Now)
 		return d.end(tx, in, out.Ending, s.Result, s.Now)
@@ -32,18 +32,27 @@ func (d *DB) Settle(ctx context.Context, s sched.Settlement) (sched.Settled, err
 	return out, err
 }
 
-// refuse records a result that came too late, unless it is our own settlement
-// whose commit was answered by nobody.
-func (d *DB) refuse(tx *gorm.DB, in sched.Instance, s sched.Settlement) error {
+// settledBefore answers a settlement whose attempt has ended: with what our own
+// one made of the instance, when its commit was answered by nobody; any other
+// result came too late, which is recorded.
+func (d *DB) settledBefore(tx *gorm.DB, in sched.Instance, s sched.Settlement) (sched.Settled, error) {
 	var a attemptRow
 	err := tx.Raw("SELECT * FROM attempts WHERE instance_id=? AND no=?", s.InstanceID, s.Attempt).Scan(&a).Error
 	if err != nil {
-		return err
+		return sched.Settled{}, err
 	}
-	if string(a.ClaimID) == s.ClaimID && sched.Outcome(a.Outcome) == s.Result.Outcome {
-		return nil
+	same := sched.Outcome(a.Outcome) == s.Result.Outcome
+	if a.Outcome == "" { // accepted leaves the attempt open
+		same = s.Result.Outcome == sched.OutcomeAccepted && in.State == sched.Awaiting && in.Attempt == s.Attempt
 	}
-	return addEvent(tx, sched.InstanceEvent{
+	if same && string(a.ClaimID) == s.ClaimID {
+		e := sched.Ending{To: in.State, Outcome: s.Result.Outcome, Error: in.Error, Retries: in.Retries, Deaths: in.Deaths}
+		if in.State == sched.Retrying {
+			e.DueAt, e.LookAt = in.DueAt, in.LookAt
+		}
+		return sched.Settled{Ending: e}, nil
+	}
+	return sched.Settled{Refused: true}, addEvent(tx, sched.InstanceEvent{
 		InstanceID: s.InstanceID, At: s.Now, Kind: sched.EvRefusedResult, NodeID: s.NodeID,
 		Detail: string(s.Result.Outcome) + ": " + s.Result.Error,
 	})
