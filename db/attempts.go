@@ -75,7 +75,7 @@ type closing struct {
 func (d *DB) closeAttempt(tx *gorm.DB, id string, no int, c closing) error {
 	return tx.Exec("UPDATE "+d.dialect.forcePrimary("attempts")+
 		" SET ended_at=?, outcome=?, status_code=?, error=?, request=?, response=?, response_bytes=? WHERE instance_id=? AND no=? AND ended_at IS NULL",
-		at(c.now), string(c.outcome), c.result.StatusCode, clip(c.result.Error, 2000), maybe(c.result.Request), maybe(c.result.Response),
+		at(c.now), string(c.outcome), c.result.StatusCode, clip(c.result.Error, 2000), body(c.result.Request), body(c.result.Response),
 		c.result.ResponseBytes, id, no).Error
 }
 

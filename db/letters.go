@@ -52,6 +52,9 @@ func (r letterRow) letter() sched.Letter {
 	return l
 }
 
+// maxSolution is more than the use cases let through, in characters.
+const maxSolution = 100_000
+
 const selectLetter = "SELECT l.*, u.login AS assignee FROM dead_letters l LEFT JOIN users u ON u.id=l.assignee_id"
 
 // takeLetter reads a letter, locked; NotFound when there is none.
@@ -143,7 +146,7 @@ func (d *DB) EditLetter(ctx context.Context, id int64, apply func(sched.Letter) 
 		}
 		next.Version = old.Version + 1
 		err = tx.Exec("UPDATE dead_letters SET status=?, solution=?, cause=?, assignee_id=?, closed_at=?, closed_by=?, version=? WHERE id=?",
-			string(next.Status), maybe(next.Solution), next.Cause, assignee, at(next.ClosedAt), clip(next.ClosedBy, 100), next.Version, id).Error
+			string(next.Status), maybe(clip(next.Solution, maxSolution)), clip(next.Cause, 500), assignee, at(next.ClosedAt), clip(next.ClosedBy, 100), next.Version, id).Error
 		if err != nil {
 			return err
 		}

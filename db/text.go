@@ -34,9 +34,10 @@ func (m *maybe) Scan(src any) error {
 	return nil
 }
 
-// clip cuts s to at most n characters, so that a long text never makes a
-// change of state fail.
+// clip cuts s to at most n characters and mends what is no UTF-8, so that a
+// text never makes a change of state fail.
 func clip(s string, n int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= n {
 		return s
 	}
@@ -44,6 +45,19 @@ func clip(s string, n int) string {
 		return string(r[:n])
 	}
 	return s
+}
+
+// maxBody is what a TEXT column holds, in bytes.
+const maxBody = 65_535
+
+// body is text of a target as a TEXT column can hold it: what a target sends
+// must never keep a run from ending.
+func body(s string) maybe {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) > maxBody {
+		s = strings.ToValidUTF8(s[:maxBody], "") // not half a character
+	}
+	return maybe(s)
 }
 
 // likePrefix is the LIKE pattern of texts that begin with s, with % and _
