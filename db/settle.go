@@ -94,7 +94,7 @@ func (d *DB) end(tx *gorm.DB, in sched.Instance, e sched.Ending, r sched.Result,
 // accepted the work and will report.
 func (d *DB) noteAnswer(tx *gorm.DB, in sched.Instance, r sched.Result) error {
 	return tx.Exec("UPDATE "+d.dialect.forcePrimary("attempts")+" SET status_code=?, request=?, response=?, response_bytes=? WHERE instance_id=? AND no=?",
-		r.StatusCode, maybe(r.Request), maybe(r.Response), r.ResponseBytes, in.ID, in.Attempt).Error
+		r.StatusCode, body(r.Request), body(r.Response), r.ResponseBytes, in.ID, in.Attempt).Error
 }
 
 // endLetter keeps the letter in step with an end of an instance: a bad end
