@@ -123,7 +123,8 @@ func (d *DB) openLetter(tx *gorm.DB, in sched.Instance, to sched.State, why stri
 }
 
 // HandBack gives back an instance that was claimed but not begun. Its message
-// number rises: an id that Asynq still knows would count as sent.
+// number rises: an id that Asynq still knows would count as sent. What somebody
+// wants canceled is canceled instead.
 func (d *DB) HandBack(ctx context.Context, s sched.Settlement) (bool, error) {
 	var done bool
 	err := d.tx(ctx, "hand back "+s.InstanceID, func(tx *gorm.DB) error {
@@ -133,6 +134,10 @@ func (d *DB) HandBack(ctx context.Context, s sched.Settlement) (bool, error) {
 		}
 		if done = owns(in, s) && in.SentAt.IsZero(); !done {
 			return nil
+		}
+		if !in.CancelWanted.IsZero() { // nothing was sent, and nobody wants it
+			r := sched.Result{Outcome: sched.OutcomeCanceled, Error: "canceled before it was begun"}
+			return d.end(tx, in, in.Finish(r, s.Policy, s.Now), r, s.Now)
 		}
 		err = tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+
 			" SET state='pending', dispatch=dispatch+1, node_id=NULL, claim_id=NULL, look_at=NULL WHERE id=? AND state='running' AND attempt=? AND node_id=? AND sent_at IS NULL",
