@@ -17,6 +17,9 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"ax/app/sched"
+	"ax/jobs"
 )
 
 //go:embed config.yaml
@@ -100,6 +103,12 @@ func (c config) baseURL() string {
 	return "http://" + c.HTTP.Addr
 }
 
+// pulse is the rhythm of the nodes; a failed beat is tried again after a fifth
+// of the time between two.
+func (c config) pulse() sched.Pulse {
+	return sched.Pulse{Beat: c.Node.Beat, Dead: c.Node.Beat * time.Duration(c.Node.DeadAfter), Retry: c.Node.Beat / 5}
+}
+
 // slots is how many instances the worker runs at once.
 func (c config) slots() int {
 	switch {
@@ -109,6 +118,14 @@ func (c config) slots() int {
 		return 64
 	}
 	return 256
+}
+
+func (c config) redisOptions() jobs.RedisOptions {
+	r := c.Redis
+	return jobs.RedisOptions{
+		Addr: r.Addr, Username: r.Username, Password: r.Password, DB: r.DB, TLS: r.TLS,
+		MasterName: r.MasterName, Addrs: r.Addrs, Cluster: r.Cluster, Embedded: c.miniRedis(),
+	}
 }
 
 // queueNames lists the queues by name, "default" first: the first one is what

@@ -134,8 +134,7 @@ func (p *parts) buildEngine() {
 	c, d := p.cfg, p.ledger
 	p.node = sched.NewNode(sched.NodeOptions{
 		Store: d, Clock: p.clock, NewID: newID, Local: time.Now, Send: p.queue, Log: p.log,
-		Pulse: sched.Pulse{Beat: c.Node.Beat, Dead: c.Node.Beat * time.Duration(c.Node.DeadAfter), Retry: c.Node.Beat / 5},
-		Info:  nodeInfo(c),
+		Pulse: c.pulse(), Info: nodeInfo(c),
 	})
 	p.dispatcher = sched.NewDispatcher(d, p.queue, p.clock, p.log)
 	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: d, Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
@@ -185,6 +184,15 @@ func (p *parts) loops() []jobs.Loop {
 			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
 			return n == 500, err
 		}},
+	}
+}
+
+// chores are ax's own periodic works; one node does each.
+func (p *parts) chores() []jobs.MaintenanceJob {
+	return []jobs.MaintenanceJob{
+		{Name: "prune-sessions", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.people.sessions.Prune(ctx); return err }},
+		{Name: "prune-calls", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.ledger.PruneCalls(ctx, p.clock.Now(), 5000); return err }},
+		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
 	}
 }
 
@@ -240,9 +248,9 @@ func (s *server) reached() []app.Check {
 }
 
 func (s *server) host(p *parts, front *app.Front) jobs.Host {
-	h := jobs.Host{Node: p.node, Hints: p.hints, Log: s.log}
+	h := jobs.Host{Redis: p.redis, Node: p.node, Hints: p.hints, Log: s.log}
 	if s.cfg.has("scheduler") {
-		h.Loops = p.loops()
+		h.Loops, h.Chores = p.loops(), p.chores()
 	}
 	if s.cfg.has("worker") {
 		h.Worker = p.worker()
@@ -262,7 +270,7 @@ func (s *server) open(ctx context.Context) (*parts, error) {
 		return nil, err
 	}
 	s.ledger.Store(true)
-	r, err := jobs.OpenRedis(ctx, redisOptions(s.cfg))
+	r, err := jobs.OpenRedis(ctx, s.cfg.redisOptions())
 	if err == nil {
 		err = s.await(ctx, "Redis", func() error { return r.Ping(ctx) })
 	}
@@ -287,14 +295,6 @@ func (s *server) await(ctx context.Context, what string, try func() error) error
 		}
 		s.log.Warn("the "+what+" can't be reached, trying again", "error", err)
 		jobs.Sleep(ctx, 2*time.Second)
-	}
-}
-
-func redisOptions(c config) jobs.RedisOptions {
-	r := c.Redis
-	return jobs.RedisOptions{
-		Addr: r.Addr, Username: r.Username, Password: r.Password, DB: r.DB, TLS: r.TLS,
-		MasterName: r.MasterName, Addrs: r.Addrs, Cluster: r.Cluster, Embedded: c.miniRedis(),
 	}
 }
 
@@ -345,7 +345,9 @@ func (p *parts) console() (*app.App, error) {
 	return app.New(app.Options{
 		Log: p.log, Version: version, Env: p.cfg.Environment, ExternalURL: p.cfg.HTTP.ExternalURL,
 		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
-		Tasks: p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports,
+		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
+		Beats:  p.cfg.pulse(),
+		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports,
 		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup,
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: queueReader{inspector, p.ledger, p.clock.Now}, Ready: p.checks,
 	})

@@ -16,10 +16,12 @@ const closeLimit = 5 * time.Second
 // Host runs the roles of one process and stops them in order. Worker and
 // Loops are empty for roles that the process doesn't have.
 type Host struct {
+	Redis  *Redis
 	Node   *sched.Node // registered
 	Hints  *Hints
 	Worker *Worker
 	Loops  []Loop
+	Chores []MaintenanceJob
 	Before func() // called when the stop begins; may be nil
 	Log    *slog.Logger
 }
@@ -40,8 +42,13 @@ func (h Host) Run(ctx context.Context) error {
 			return fmt.Errorf("start the worker: %w", err)
 		}
 	}
+	stopChores, err := h.startChores()
+	if err != nil {
+		return err
+	}
 	<-ctx.Done()
 	h.Log.Info("stopping")
+	stopChores()
 	h.Node.Stop()
 	if h.Before != nil {
 		h.Before()
@@ -56,6 +63,21 @@ func (h Host) Run(ctx context.Context) error {
 	}
 	h.Log.Info("stopped")
 	return nil
+}
+
+// startChores announces and does ax's own periodic work.
+func (h Host) startChores() (stop func(), err error) {
+	if len(h.Chores) == 0 {
+		return func() {}, nil
+	}
+	m, err := NewMaintenance(MaintenanceOptions{Redis: h.Redis, Log: h.Log, Jobs: h.Chores, Grace: closeLimit})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Start(); err != nil {
+		return nil, fmt.Errorf("start maintenance: %w", err)
+	}
+	return m.Stop, nil
 }
 
 // Sleep waits until d is over or ctx is done.
