@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ax/app/cron"
 	"ax/app/fault"
 )
 
@@ -130,10 +131,12 @@ func (p *problems) schedule(w ScheduleSpec, old Task, now time.Time) Schedule {
 	s := Schedule{Kind: w.Kind, Timezone: w.Timezone, Misfire: FireOnce}
 	switch w.Kind {
 	case KindCron:
-		s.Cron = strings.Join(strings.Fields(w.Cron), " ")
-		s.Anchor = anchor(w.Anchor, old, now)
+		s.Cron, s.Anchor = w.Cron, p.anchor(w.Anchor, old, now)
+		if expr, err := cron.Parse(w.Cron); err == nil {
+			s.Cron = expr.String() // its blanks folded
+		}
 	case KindInterval:
-		s.EverySeconds, s.Anchor = w.EverySeconds, anchor(w.Anchor, old, now)
+		s.EverySeconds, s.Anchor = w.EverySeconds, p.anchor(w.Anchor, old, now)
 		p.seconds("schedule.every_seconds", w.EverySeconds, 1, maxSeconds)
 	case KindOnce:
 		s.RunAt = p.runAt(w.RunAt, old, now)
@@ -171,10 +174,14 @@ func (p *problems) zone(s *Schedule) {
 }
 
 // anchor of a fixed rate: the written one, else the one it has, else now;
-// always a whole second.
-func anchor(written time.Time, old Task, now time.Time) time.Time {
+// always a whole second. Slots are counted from it, so it must lie within the
+// range of a duration.
+func (p *problems) anchor(written time.Time, old Task, now time.Time) time.Time {
 	switch {
 	case !written.IsZero():
+		if written.Before(time.Unix(0, 0)) || written.After(now.AddDate(10, 0, 0)) {
+			p.add("schedule.anchor", "Between 1970 and ten years ahead")
+		}
 		return ceilSecond(written.UTC())
 	case !old.Spec.Schedule.Anchor.IsZero():
 		return old.Spec.Schedule.Anchor
@@ -213,6 +220,9 @@ func (p *problems) strangers(w ScheduleSpec) {
 	if w.EverySeconds != 0 && w.Kind != KindInterval {
 		p.add("schedule.every_seconds", "A schedule of the kind %s has no period", kind)
 	}
+	if !w.Anchor.IsZero() && w.Kind != KindInterval && w.Kind != KindCron {
+		p.add("schedule.anchor", "A schedule of the kind %s is not counted from a moment", kind)
+	}
 	if !w.RunAt.IsZero() && w.Kind != KindOnce {
 		p.add("schedule.run_at", "A schedule of the kind %s has no single moment", kind)
 	}
@@ -225,15 +235,18 @@ func (p *problems) notYet(w ScheduleSpec) {
 	if w.Misfire != "" && w.Misfire != FireOnce {
 		p.add("schedule.misfire", "ax does only fire_once by now")
 	}
-	for name, used := range map[string]bool{
-		"schedule.fixed_delay":    w.FixedDelay,
-		"schedule.calendar":       w.Calendar != "",
-		"schedule.start_at":       !w.StartAt.IsZero(),
-		"schedule.end_at":         !w.EndAt.IsZero(),
-		"schedule.jitter_seconds": w.JitterSeconds != 0,
+	for _, f := range []struct {
+		name string
+		used bool
+	}{
+		{"schedule.fixed_delay", w.FixedDelay},
+		{"schedule.calendar", w.Calendar != ""},
+		{"schedule.start_at", !w.StartAt.IsZero()},
+		{"schedule.end_at", !w.EndAt.IsZero()},
+		{"schedule.jitter_seconds", w.JitterSeconds != 0},
 	} {
-		if used {
-			*p = append(*p, later(name))
+		if f.used {
+			*p = append(*p, later(f.name))
 		}
 	}
 }
@@ -257,7 +270,7 @@ func (p *problems) httpURL(name, raw string) {
 		p.add(name, "An address is needed, such as https://orders.internal/close")
 	case len(raw) > maxURL:
 		p.add(name, "At most %d characters; this has %d", maxURL, len(raw))
-	case err != nil || strings.ContainsFunc(raw, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+	case err != nil || !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
 		p.add(name, "This is not an address that can be called")
 	case u.Scheme != "http" && u.Scheme != "https":
 		p.add(name, "The address must begin with http:// or https://")
@@ -272,19 +285,20 @@ func (p *problems) httpURL(name, raw string) {
 
 // payload checks and compacts JSON; empty stays empty.
 func (p *problems) payload(name string, raw json.RawMessage) json.RawMessage {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
+	if said := bytes.TrimSpace(raw); len(said) == 0 || string(said) == "null" {
 		return nil
 	}
 	if len(raw) > maxPayload {
 		p.add(name, "At most %d bytes; this has %d", maxPayload, len(raw))
 		return nil
 	}
-	var out bytes.Buffer
-	if err := json.Compact(&out, raw); err != nil {
+	var whole json.RawMessage // Compact alone doesn't tell where it failed
+	if err := json.Unmarshal(raw, &whole); err != nil {
 		p.add(name, "Line %d is not valid JSON: %s", jsonLine(raw, err), err.Error())
 		return nil
 	}
+	var out bytes.Buffer
+	_ = json.Compact(&out, raw) // it was read just now
 	if !utf8.Valid(out.Bytes()) {
 		p.add(name, "This is not valid UTF-8")
 		return nil
