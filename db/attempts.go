@@ -71,12 +71,17 @@ type closing struct {
 	now     time.Time
 }
 
-// closeAttempt ends an open attempt.
+// closeAttempt ends an open attempt. An end without an answer of its own keeps
+// the one that an accepted call got.
 func (d *DB) closeAttempt(tx *gorm.DB, id string, no int, c closing) error {
-	return tx.Exec("UPDATE "+d.dialect.forcePrimary("attempts")+
-		" SET ended_at=?, outcome=?, status_code=?, error=?, request=?, response=?, response_bytes=? WHERE instance_id=? AND no=? AND ended_at IS NULL",
-		at(c.now), string(c.outcome), c.result.StatusCode, clip(c.result.Error, 2000), body(c.result.Request), body(c.result.Response),
-		c.result.ResponseBytes, id, no).Error
+	set := " SET ended_at=?, outcome=?, error=?"
+	args := []any{at(c.now), string(c.outcome), clip(c.result.Error, 2000)}
+	if r := c.result; r.StatusCode != 0 || r.Request != "" || r.Response != "" {
+		set += ", status_code=?, request=?, response=?, response_bytes=?"
+		args = append(args, r.StatusCode, body(r.Request), body(r.Response), r.ResponseBytes)
+	}
+	return tx.Exec("UPDATE "+d.dialect.forcePrimary("attempts")+set+" WHERE instance_id=? AND no=? AND ended_at IS NULL",
+		append(args, id, no)...).Error
 }
 
 // eventRow is a row of instance_events.

@@ -132,7 +132,7 @@ func (d *DB) Overdue(ctx context.Context, now time.Time, limit int) ([]sched.Hel
 func (d *DB) Lose(ctx context.Context, h sched.Held, now time.Time) (sched.Message, bool, error) {
 	var m sched.Message
 	var again bool
-	err := d.changeHeld(ctx, "lose", h, sched.Running, func(tx *gorm.DB, in sched.Instance, p sched.Policy) error {
+	changed, err := d.changeHeld(ctx, "lose", h, sched.Running, func(tx *gorm.DB, in sched.Instance, p sched.Policy) error {
 		e := in.Lose(p, h.Graceful, now)
 		if err := d.end(tx, in, e, sched.Result{}, now); err != nil {
 			return err
@@ -141,13 +141,13 @@ func (d *DB) Lose(ctx context.Context, h sched.Held, now time.Time) (sched.Messa
 		m = sched.Message{InstanceID: in.ID, Dispatch: in.Dispatch + 1, Queue: in.Queue, DueAt: e.DueAt}
 		return addEvent(tx, sched.InstanceEvent{InstanceID: in.ID, At: now, Kind: sched.EvLost, NodeID: h.NodeID, Detail: "attempt " + strconv.Itoa(in.Attempt) + ": " + string(e.To)})
 	})
-	return m, again && err == nil, err
+	return m, again && changed && err == nil, err
 }
 
 // EndOverdue ends a running attempt that is past its deadline and has no
 // answer, as a settlement of timed_out would; unsent work is surely unsent.
 func (d *DB) EndOverdue(ctx context.Context, h sched.Held, now time.Time) error {
-	return d.changeHeld(ctx, "end overdue", h, sched.Running, func(tx *gorm.DB, in sched.Instance, p sched.Policy) error {
+	_, err := d.changeHeld(ctx, "end overdue", h, sched.Running, func(tx *gorm.DB, in sched.Instance, p sched.Policy) error {
 		r := sched.Result{
 			Outcome: sched.OutcomeTimedOut, Error: "no answer came, and its handler is stuck",
 			Definite: !p.Idempotent && in.SentAt.IsZero(),
@@ -157,19 +157,23 @@ func (d *DB) EndOverdue(ctx context.Context, h sched.Held, now time.Time) error 
 		}
 		return addEvent(tx, sched.InstanceEvent{InstanceID: in.ID, At: now, Kind: sched.EvOverdue, NodeID: h.NodeID})
 	})
+	return err
 }
 
 // EndAwaiting ends an awaiting instance whose receipt is overdue, or makes it a
 // retry.
 func (d *DB) EndAwaiting(ctx context.Context, h sched.Held, now time.Time) error {
-	return d.changeHeld(ctx, "end awaiting", h, sched.Awaiting, func(tx *gorm.DB, in sched.Instance, p sched.Policy) error {
+	_, err := d.changeHeld(ctx, "end awaiting", h, sched.Awaiting, func(tx *gorm.DB, in sched.Instance, p sched.Policy) error {
 		return d.end(tx, in, in.MissReceipt(p, now), sched.Result{}, now)
 	})
+	return err
 }
 
-// changeHeld runs a change of one instance that is still as it was listed.
-func (d *DB) changeHeld(ctx context.Context, what string, h sched.Held, state sched.State, change func(*gorm.DB, sched.Instance, sched.Policy) error) error {
-	return d.tx(ctx, what+" "+h.InstanceID, func(tx *gorm.DB) error {
+// changeHeld runs a change of one instance that is still as it was listed;
+// changed is false when it is not.
+func (d *DB) changeHeld(ctx context.Context, what string, h sched.Held, state sched.State, change func(*gorm.DB, sched.Instance, sched.Policy) error) (changed bool, err error) {
+	err = d.tx(ctx, what+" "+h.InstanceID, func(tx *gorm.DB) error {
+		changed = false
 		in, err := takeInstance(tx, d.dialect.forUpdate, h.InstanceID)
 		if err != nil {
 			return err
@@ -186,6 +190,8 @@ func (d *DB) changeHeld(ctx context.Context, what string, h sched.Held, state sc
 		if err != nil {
 			return err
 		}
+		changed = true
 		return change(tx, in, p)
 	})
+	return changed, err
 }
