@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"sync"
 	"time"
+
+	"ax/app/fault"
 )
 
 // Pulse is the rhythm of the nodes' lives, the same for all nodes of an
@@ -102,14 +104,6 @@ type nodeStore interface {
 	EndOverdue(ctx context.Context, h Held, now time.Time) error
 }
 
-// claim is the node's memory of one claim: it is put there before the
-// transaction that makes it, so that the audit never takes it for unknown.
-type claim struct {
-	instance string
-	cancel   context.CancelCauseFunc // nil until the call is out
-	answered bool                    // a result is in hand, waiting for the ledger
-}
-
 // Node is this process as the ledger knows it.
 type Node struct {
 	store nodeStore
@@ -125,6 +119,7 @@ type Node struct {
 	claims    map[string]*claim // by claim id
 	confirmed time.Time         // local instant at which the last confirmed beat began
 	beat      chan struct{}     // closed and renewed by each confirmed beat
+	gone      bool              // the row was found dead, and there is no new one yet
 	stopping  bool
 }
 
@@ -157,12 +152,12 @@ func (n *Node) ID() string {
 
 // Register reads the ledger's clock and makes a new row for this process.
 func (n *Node) Register(ctx context.Context) error {
+	began := n.mono()
 	reading, err := n.store.Now(ctx)
 	if err != nil {
 		return err
 	}
 	n.clock.Set(reading, true)
-	began := n.mono()
 	n.mu.Lock()
 	info := n.info
 	n.mu.Unlock()
@@ -172,7 +167,7 @@ func (n *Node) Register(ctx context.Context) error {
 		return err
 	}
 	n.mu.Lock()
-	n.info = info
+	n.info, n.gone = info, false
 	n.mu.Unlock()
 	n.confirm(began)
 	return nil
@@ -186,7 +181,8 @@ func (n *Node) confirm(began time.Time) {
 	n.beat = make(chan struct{})
 }
 
-// Live beats until ctx ends, again soon when a beat failed, each followed by the audit of the node's claims.
+// Live beats until ctx ends, again soon when a beat failed, each followed by
+// the audit of the node's claims.
 func (n *Node) Live(ctx context.Context) {
 	wait := n.pulse.Beat
 	for {
@@ -241,10 +237,9 @@ func (n *Node) reborn(ctx context.Context) error {
 	n.mu.Lock()
 	n.log.Error("this node was declared dead; canceling its calls and registering anew", "node", n.info.ID, "calls", len(n.claims))
 	for _, c := range n.claims {
-		if c.cancel != nil {
-			c.cancel(errGone)
-		}
+		c.end(errGone)
 	}
+	n.gone = true
 	stopping := n.stopping
 	n.mu.Unlock()
 	if stopping {
@@ -261,22 +256,33 @@ func (n *Node) audit(ctx context.Context, id string) error {
 		return err
 	}
 	now := n.clock.Now()
-	for _, h := range held {
+	return each(held, func(h Held) error {
 		known, answered := n.knows(h.ClaimID)
 		switch {
 		case !known:
 			n.log.Warn("a claim that no handler here knows is lost", "instance_id", h.InstanceID, "attempt", h.Attempt)
-			if err := n.lose(ctx, h, now); err != nil {
-				return err
-			}
+			return n.lose(ctx, h, now)
 		case !answered && now.Sub(h.DeadlineAt) > OverdueAfter:
 			n.log.Warn("an attempt is past its deadline without an answer", "instance_id", h.InstanceID, "attempt", h.Attempt)
-			if err := n.store.EndOverdue(ctx, h, now); err != nil {
-				return err
+			return n.store.EndOverdue(ctx, h, now)
+		}
+		return nil
+	})
+}
+
+// each repairs row by row. A row that can't be changed must not keep the others
+// from it; when the ledger is away, to go on would only wait for each of them.
+func each[T any](rows []T, repair func(T) error) error {
+	var errs []error
+	for _, row := range rows {
+		if err := repair(row); err != nil {
+			errs = append(errs, err)
+			if fault.KindOf(err) == fault.KindUnavailable {
+				break
 			}
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (n *Node) lose(ctx context.Context, h Held, now time.Time) error {
@@ -288,71 +294,15 @@ func (n *Node) lose(ctx context.Context, h Held, now time.Time) error {
 	return nil
 }
 
-// Busy is how many claims the node holds.
-func (n *Node) Busy() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.claims)
-}
-
-func (n *Node) remember(claimID, instance string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.claims[claimID] = &claim{instance: instance}
-}
-
-func (n *Node) forget(claimID string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	delete(n.claims, claimID)
-}
-
-func (n *Node) knows(claimID string) (known, answered bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	c, ok := n.claims[claimID]
-	return ok, ok && c.answered
-}
-
-// calling notes how to cancel the call of a claim.
-func (n *Node) calling(claimID string, cancel context.CancelCauseFunc) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if c, ok := n.claims[claimID]; ok {
-		c.cancel = cancel
-	}
-}
-
-// answer notes that a result is in hand: the audit must not end the attempt.
-func (n *Node) answer(claimID string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if c, ok := n.claims[claimID]; ok {
-		c.answered = true
-	}
-}
-
-// CancelCall cancels the call of an instance that runs here, if any. It is
-// called for wishes that the ledger holds; a hint alone decides nothing.
-func (n *Node) CancelCall(instance string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, c := range n.claims {
-		if c.instance == instance && c.cancel != nil {
-			c.cancel(errWish)
-		}
-	}
-}
-
 // fence waits until the last confirmed beat is fresh. An error
 // means that this row's life is over, or ctx is done.
 func (n *Node) fence(ctx context.Context, id string) error {
 	for {
 		n.mu.Lock()
-		same, fresh, beat := n.info.ID == id, n.mono().Sub(n.confirmed) <= n.pulse.Fresh(), n.beat
+		ours, fresh, beat := n.info.ID == id && !n.gone, n.mono().Sub(n.confirmed) <= n.pulse.Fresh(), n.beat
 		n.mu.Unlock()
 		switch {
-		case !same:
+		case !ours:
 			return errGone
 		case fresh:
 			return nil
@@ -389,9 +339,7 @@ func (n *Node) Close(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, c := range n.claims {
-		if c.cancel != nil {
-			c.cancel(errStopped)
-		}
+		c.end(errStopped)
 	}
 	return err
 }
