@@ -185,8 +185,12 @@ func (d *DB) Replay(ctx context.Context, id int64, newID string, now time.Time, 
 			return err
 		}
 		in = old.Again(newID, l.Replay+1, by.Name, now)
-		if _, err := d.insertInstances(tx, []instanceRow{instanceRowOf(in)}); err != nil {
+		n, err := d.insertInstances(tx, []instanceRow{instanceRowOf(in)})
+		if err != nil {
 			return err
+		}
+		if n == 0 { // or the letter would wait for a replay that isn't there
+			return fault.Conflict("Replay %d of this business action is there already", in.Replay)
 		}
 		err = tx.Exec("UPDATE dead_letters SET replaying=?, replay=?, version=version+1 WHERE id=? AND replaying IS NULL", newID, in.Replay, id).Error
 		if err != nil {
