@@ -256,7 +256,7 @@ func (n *Node) audit(ctx context.Context, id string) error {
 		return err
 	}
 	now := n.clock.Now()
-	return each(held, func(h Held) error {
+	return each(ctx, held, func(h Held) error {
 		known, answered := n.knows(h.ClaimID)
 		switch {
 		case !known:
@@ -272,12 +272,12 @@ func (n *Node) audit(ctx context.Context, id string) error {
 
 // each repairs row by row. A row that can't be changed must not keep the others
 // from it; when the ledger is away, to go on would only wait for each of them.
-func each[T any](rows []T, repair func(T) error) error {
+func each[T any](ctx context.Context, rows []T, repair func(T) error) error {
 	var errs []error
 	for _, row := range rows {
 		if err := repair(row); err != nil {
 			errs = append(errs, err)
-			if fault.KindOf(err) == fault.KindUnavailable {
+			if ctx.Err() != nil || fault.KindOf(err) == fault.KindUnavailable {
 				break
 			}
 		}

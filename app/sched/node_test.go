@@ -295,15 +295,32 @@ func TestTheAuditGoesOnAfterABadRow(t *testing.T) {
 }
 
 func TestRepairsGoOnUntilTheLedgerIsAway(t *testing.T) {
-	var done []int
 	away := fault.Unavailable(errAway, "The database can't be reached")
-	err := each([]int{1, 2, 3, 4, 5}, func(n int) error {
-		done = append(done, n)
-		return map[int]error{2: errors.New("a bad row"), 4: away}[n]
-	})
-	require.ErrorIs(t, err, errAway)
-	require.ErrorContains(t, err, "a bad row")
-	require.Equal(t, []int{1, 2, 3, 4}, done)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		errs map[int]error
+		done []int
+	}{
+		"all is well":        {t.Context(), nil, []int{1, 2, 3, 4, 5}},
+		"two bad rows":       {t.Context(), map[int]error{2: errRow, 5: errRow}, []int{1, 2, 3, 4, 5}},
+		"the ledger is away": {t.Context(), map[int]error{2: errRow, 4: away}, []int{1, 2, 3, 4}},
+		"the process stops":  {stopped, map[int]error{2: errRow}, []int{1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var done []int
+			err := each(c.ctx, []int{1, 2, 3, 4, 5}, func(n int) error {
+				done = append(done, n)
+				return c.errs[n]
+			})
+			require.Equal(t, c.done, done)
+			for _, want := range c.errs {
+				require.ErrorIs(t, err, want)
+			}
+			require.Equal(t, len(c.errs) == 0, err == nil)
+		})
+	}
 }
 
 func TestANodeThatClosesCutsItsCallsOff(t *testing.T) {

@@ -73,24 +73,23 @@ func (s *Sweeper) resend(ctx context.Context) (full bool, err error) {
 		return false, err
 	}
 	messages := make([]Message, 0, len(stale))
-	for _, st := range stale {
+	err = each(ctx, stale, func(st Stale) error {
 		m, ok, err := s.store.Raise(ctx, st, now)
-		if err != nil {
-			return false, err
-		}
 		if ok {
 			messages = append(messages, m)
 		}
-	}
+		return err
+	})
 	if len(messages) > 0 {
 		s.log.Info("sent again what was not taken in time", "instances", len(messages))
-		for _, err := range s.send.Send(ctx, messages) {
-			if err != nil {
-				return false, err // look_at doubles; the next look sends it
+		for _, unsent := range s.send.Send(ctx, messages) {
+			if unsent != nil {
+				err = errors.Join(err, unsent) // look_at doubles; the next look sends it
+				break
 			}
 		}
 	}
-	return len(stale) == sweepBatch, nil
+	return len(stale) == sweepBatch, err
 }
 
 // orphans is sweep b: dead nodes are declared, and what ran on any node that
@@ -108,7 +107,7 @@ func (s *Sweeper) orphans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range held {
+	return each(ctx, held, func(h Held) error {
 		m, again, err := s.store.Lose(ctx, h, s.clock.Now())
 		if err != nil {
 			return err
@@ -117,8 +116,8 @@ func (s *Sweeper) orphans(ctx context.Context) error {
 		if again {
 			s.send.Send(ctx, []Message{m}) // the next look_at repairs what was not sent
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // awaiting is sweep c.
@@ -128,12 +127,7 @@ func (s *Sweeper) awaiting(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range held {
-		if err := s.store.EndAwaiting(ctx, h, now); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(ctx, held, func(h Held) error { return s.store.EndAwaiting(ctx, h, now) })
 }
 
 // Wiped is called when Redis was found to have lost its data: everything due

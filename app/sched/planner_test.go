@@ -1,0 +1,81 @@
+package sched
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestATickPlansUpToTheHorizonAndHandsOver(t *testing.T) {
+	b := loopBench()
+	b.ledger.report = PlanReport{Tasks: 1, Instances: 1, Spent: 1, Messages: []Message{{InstanceID: "i1"}}}
+	again, err := b.planner(500).Tick(t.Context())
+	require.NoError(t, err)
+	require.False(t, again)
+	require.Equal(t, []PlanRequest{{Now: noon(), Until: noon().Add(2 * time.Second), Limit: 500, Budget: 10_000, NodeID: "node-0"}}, b.ledger.plans)
+	require.Equal(t, []Message{{InstanceID: "i1"}}, b.carrier.sent)
+	require.Equal(t, b.carrier.sent, b.ledger.queued)
+}
+
+func TestAnUntrustedClockPlansNothing(t *testing.T) {
+	for name, break_ := range map[string]func(*Clock){
+		"after a jump of the ledger's clock": func(c *Clock) { c.Set(noon().Add(31*time.Second), false); c.Set(noon().Add(29*time.Second), true) },
+		"on a node far from it":              func(c *Clock) { c.Set(noon().Add(-31*time.Second), true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := loopBench()
+			break_(b.clock)
+			again, err := b.planner(500).Tick(t.Context())
+			require.NoError(t, err)
+			require.False(t, again)
+			require.Empty(t, b.ledger.plans)
+		})
+	}
+}
+
+func TestTheNextTickFollowsAtOnceWhileMoreIsDue(t *testing.T) {
+	for name, c := range map[string]struct {
+		report PlanReport
+		again  bool
+	}{
+		"a full batch":                      {PlanReport{Tasks: 500, Spent: 500}, true},
+		"one task less":                     {PlanReport{Tasks: 499, Spent: 499}, false},
+		"the budget is spent":               {PlanReport{Tasks: 2, Spent: PlanBudget}, true},
+		"more than the budget":              {PlanReport{Tasks: 2, Spent: PlanBudget + 1}, true},
+		"nearly the budget":                 {PlanReport{Tasks: 2, Spent: PlanBudget - 1}, false},
+		"nothing is due":                    {PlanReport{}, false},
+		"a full batch that can't be read":   {PlanReport{Tasks: 500, Failed: 500}, true},
+		"one that can't be read (DST-09)":   {PlanReport{Tasks: 3, Failed: 1, Instances: 2, Spent: 2}, false},
+		"everything is due and has misfire": {PlanReport{Tasks: 500, Missed: 9_999, Spent: PlanBudget}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := loopBench()
+			b.ledger.report = c.report
+			again, err := b.planner(500).Tick(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, c.again, again)
+			require.Empty(t, b.carrier.sent)
+		})
+	}
+}
+
+func TestAFailedPlanIsTheTicksError(t *testing.T) {
+	b := loopBench()
+	b.ledger.report = PlanReport{Tasks: 500, Messages: []Message{{InstanceID: "i1"}}}
+	b.ledger.fails("Plan", errAway)
+	again, err := b.planner(500).Tick(t.Context())
+	require.ErrorIs(t, err, errAway)
+	require.False(t, again, "the loop waits before it tries again")
+	require.Empty(t, b.carrier.sent)
+}
+
+// The rows are committed: a carrier that is away costs lateness only.
+func TestAFailedHandOverDoesNotFailThePlan(t *testing.T) {
+	b := loopBench()
+	b.ledger.report = PlanReport{Tasks: 500, Messages: []Message{{InstanceID: "i1"}}}
+	b.carrier.fail["i1"] = errAway
+	again, err := b.planner(500).Tick(t.Context())
+	require.NoError(t, err)
+	require.True(t, again)
+}
