@@ -244,7 +244,7 @@ func (s *server) run(ctx context.Context) error {
 }
 
 func (s *server) reached() []app.Check {
-	return []app.Check{{Name: "database", OK: s.ledger.Load()}, {Name: "redis", OK: s.redis.Load()}}
+	return []app.Check{{Name: "database", OK: s.ledger.Load()}, {Name: "redis", OK: s.redis.Load()}, {Name: "node", Detail: "starting"}}
 }
 
 func (s *server) host(p *parts, front *app.Front) jobs.Host {

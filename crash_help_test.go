@@ -1,0 +1,28 @@
+//go:build slow
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+)
+
+// cut splits "place, remark".
+func cut(name string) (place, remark string, found bool) { return strings.Cut(name, ",") }
+
+// onceOnly takes the retries from work that must not be repeated.
+func onceOnly(w map[string]any, idempotent bool) {
+	if !idempotent {
+		w["policy"].(map[string]any)["retry"] = map[string]any{"max": 0}
+	}
+}
+
+func flush(t *testing.T, addr string) {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: addr})
+	defer c.Close()
+	require.NoError(t, c.FlushAll(t.Context()).Err())
+}

@@ -1,0 +1,210 @@
+//go:build slow
+
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// eachCarrier runs a test on the embedded default and on real servers.
+func eachCarrier(t *testing.T, bin string, f func(t *testing.T, a *ax)) {
+	t.Run("embedded", func(t *testing.T) { f(t, newAx(t, bin)) })
+	t.Run("servers", func(t *testing.T) {
+		a, _ := onServers(t, bin)
+		f(t, a)
+	})
+}
+
+// A process that is killed at a named place and started again brings the work
+// to its end: idempotent work at least once, other work at most once.
+func TestAKillAtEachPlaceLosesNothing(t *testing.T) {
+	bin := failingAx.build(t, "-tags", "failpoint")
+	places := map[string]struct {
+		idempotent bool
+		want       string // state of the instance in the end
+		calls      [2]int // least and most that the target may see
+	}{
+		"sent":                     {true, "succeeded", [2]int{1, 2}},
+		"claimed":                  {true, "succeeded", [2]int{1, 1}},
+		"claimed, not repeatable":  {false, "succeeded", [2]int{1, 1}}, // nothing was sent: safe to run again (RETRY-03)
+		"answered":                 {true, "succeeded", [2]int{2, 2}},
+		"answered, not repeatable": {false, "lost", [2]int{1, 1}}, // a person decides (RETRY-03)
+	}
+	for name, c := range places {
+		t.Run(name, func(t *testing.T) {
+			place, _, _ := cut(name)
+			eachCarrier(t, bin, func(t *testing.T, a *ax) {
+				s := newSink(t, nil)
+				a.prepare()
+				a.start("AX_FAILPOINT=" + place)
+				a.task("crash", s.URL, func(w map[string]any) {
+					w["policy"].(map[string]any)["idempotent"] = c.idempotent
+					onceOnly(w, c.idempotent)
+				})
+				_, _, _ = a.tryCall("POST", "/tasks/crash/trigger", map[string]any{"biz_id": "b1"}) // the answer may be lost
+				a.dies()
+				a.start()
+				a.settles("crash", map[string]int{c.want: 1}, 40*time.Second)
+				a.verify()
+				n := s.perKey()["crash/b1"]
+				assert.GreaterOrEqual(t, n, c.calls[0])
+				assert.LessOrEqual(t, n, c.calls[1])
+			})
+		})
+	}
+}
+
+// A slot that was planned but not handed over is handed over after the
+// restart (LOST-01).
+func TestAKillBetweenPlanAndHandOverLosesNoSlot(t *testing.T) {
+	bin := failingAx.build(t, "-tags", "failpoint")
+	eachCarrier(t, bin, func(t *testing.T, a *ax) {
+		s := newSink(t, nil)
+		a.prepare()
+		a.start()
+		at := time.Now().Add(4 * time.Second).Truncate(time.Second)
+		a.task("slot", s.URL, func(w map[string]any) {
+			w["schedule"] = map[string]any{"kind": "once", "run_at": at.Format(time.RFC3339)}
+		})
+		a.kill()
+		a.start("AX_FAILPOINT=planned")
+		a.dies()
+		require.Empty(t, s.got(), "nothing was handed over before the kill")
+		a.start()
+		a.settles("slot", map[string]int{"succeeded": 1}, 30*time.Second)
+		a.verify()
+		require.Equal(t, map[string]int{"slot/@" + at.UTC().Format(time.RFC3339): 1}, s.perKey())
+	})
+}
+
+// A killed sweep is finished by the next one (STUCK-10).
+func TestAKillInTheMiddleOfATakeOverIsFinishedByTheNext(t *testing.T) {
+	bin := failingAx.build(t, "-tags", "failpoint")
+	eachCarrier(t, bin, func(t *testing.T, a *ax) {
+		release := make(chan struct{})
+		s := newSink(t, func(c sinkCall, _ http.ResponseWriter) {
+			if c.Header.Get("Ax-Attempt") == "1" {
+				<-release
+			}
+		})
+		t.Cleanup(func() { close(release) })
+		a.prepare()
+		a.start()
+		a.task("over", s.URL)
+		require.NoError(t, a.trigger("over", "b1", nil))
+		require.Eventually(t, func() bool { return len(s.got()) == 1 }, 10*time.Second, 20*time.Millisecond)
+		a.kill() // while running
+		a.start("AX_FAILPOINT=lost")
+		a.dies() // in the take-over, before the new message was sent
+		a.start()
+		a.settles("over", map[string]int{"succeeded": 1}, 40*time.Second)
+		a.verify()
+	})
+}
+
+// Twenty kills at random moments with 200 instances in flight: every accepted
+// biz_id is final, and the ledger holds its invariants.
+func TestTwentyKillsAtRandomMoments(t *testing.T) {
+	bin := plainAx.build(t)
+	eachCarrier(t, bin, func(t *testing.T, a *ax) {
+		seed := uint64(time.Now().UnixNano())
+		t.Logf("seed %d", seed)
+		random := rand.New(rand.NewPCG(seed, seed))
+		s := newSink(t, func(sinkCall, http.ResponseWriter) { time.Sleep(20 * time.Millisecond) })
+		a.prepare()
+		a.start()
+		a.task("many", s.URL)
+		const each, kills = 200, 20
+		total := 0
+		for range kills {
+			var all sync.WaitGroup
+			errs := make(chan error, each)
+			next := total
+			for range 8 { // eight callers, who repeat what was not answered
+				from := next
+				next += each / 8
+				all.Go(func() {
+					for i := range each / 8 {
+						if err := a.trigger("many", fmt.Sprintf("b%d", from+i), nil); err != nil {
+							errs <- err
+						}
+					}
+				})
+			}
+			total = next
+			time.Sleep(time.Duration(50+random.IntN(700)) * time.Millisecond)
+			a.kill()
+			a.start()
+			all.Wait()
+			close(errs)
+			for err := range errs {
+				t.Fatal(err)
+			}
+		}
+		a.settles("many", map[string]int{"succeeded": total}, 2*time.Minute)
+		a.verify()
+		keys := s.perKey()
+		require.Len(t, keys, total, "every accepted biz_id reached the target")
+	})
+}
+
+// Redis loses everything while 500 instances wait: all run, none twice
+// (LOST-03).
+func TestRedisFlushedWhile500Wait(t *testing.T) {
+	a, redis := onServers(t, plainAx.build(t))
+	s := newSink(t, nil)
+	a.prepare()
+	a.start()
+	a.task("flush", s.URL)
+	var all sync.WaitGroup
+	for g := range 10 {
+		all.Go(func() {
+			for i := range 50 {
+				assert.NoError(t, a.trigger("flush", fmt.Sprintf("b%d", g*50+i), map[string]any{"delay_seconds": 3}))
+			}
+		})
+	}
+	all.Wait()
+	flush(t, redis.Addr)
+	a.settles("flush", map[string]int{"succeeded": 500}, time.Minute)
+	for key, n := range s.perKey() {
+		require.Equal(t, 1, n, key)
+	}
+	a.verify()
+}
+
+// A thousand delays of one task due in the same second run side by side.
+func TestAThousandDelaysOfOneSecond(t *testing.T) {
+	eachCarrier(t, plainAx.build(t), func(t *testing.T, a *ax) {
+		s := newSink(t, func(sinkCall, http.ResponseWriter) { time.Sleep(100 * time.Millisecond) })
+		a.prepare()
+		a.start()
+		a.task("delay", s.URL, func(w map[string]any) { w["schedule"] = map[string]any{"kind": "delay", "delay_seconds": 3600} })
+		due := time.Now().Add(20 * time.Second).Truncate(time.Second)
+		var all sync.WaitGroup
+		for g := range 20 {
+			all.Go(func() {
+				for i := range 50 {
+					assert.NoError(t, a.trigger("delay", fmt.Sprintf("o%d", g*50+i), map[string]any{"run_at": due.Format(time.RFC3339)}))
+				}
+			})
+		}
+		all.Wait()
+		require.True(t, time.Now().Before(due), "the triggers took longer than the delay: the machine is too slow for this test")
+		a.settles("delay", map[string]int{"succeeded": 1000}, 2*time.Minute)
+		calls := s.got()
+		require.Len(t, calls, 1000)
+		for _, c := range calls {
+			require.False(t, c.At.Before(due), "%s came early", c.key())
+		}
+		a.verify()
+	})
+}
