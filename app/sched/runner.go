@@ -187,11 +187,9 @@ func (r *Runner) execute(ctx context.Context, job run) Answer {
 		job.log.Warn("not begun: this node's life is over", "error", err)
 		return Answer{}
 	}
-	now := r.clock.Now()
-	left := job.claimed.Instance.DeadlineAt.Sub(now)
-	if left <= 0 {
-		res := Result{Outcome: OutcomeTimedOut, Definite: true, Error: "the time was over before anything was sent"}
-		return r.settle(ctx, job, res)
+	late := Result{Outcome: OutcomeTimedOut, Definite: true, Error: "the time was over before anything was sent"}
+	if r.left(job) <= 0 {
+		return r.settle(ctx, job, late)
 	}
 	if r.node.Stopping() {
 		return r.handBack(ctx, job)
@@ -200,16 +198,24 @@ func (r *Runner) execute(ctx context.Context, job run) Answer {
 		if ours := r.mark(ctx, job); !ours {
 			return Answer{}
 		}
+		if r.left(job) <= 0 { // the ledger was away for long
+			return r.settle(ctx, job, late)
+		}
 	}
-	res, cause := r.call(ctx, job, left)
+	res, cause := r.call(ctx, job)
 	if res.Outcome == OutcomeCanceled && !errors.Is(cause, errWish) {
 		// Cut off by our own end: the node's row decides what becomes of it.
 		job.log.Warn("call cut off", "cause", cause)
 		return Answer{}
 	}
 	failpoint("answered")
-	r.node.answer(job.claimID)
 	return r.settle(ctx, job, res)
+}
+
+// left is what is left of the attempt's time. Once it is over nothing is sent:
+// the audit may have ended the attempt.
+func (r *Runner) left(job run) time.Duration {
+	return job.claimed.Instance.DeadlineAt.Sub(r.clock.Now())
 }
 
 // mark stores sent_at before non-idempotent work is sent. An unknown commit or
@@ -228,17 +234,21 @@ func (r *Runner) mark(ctx context.Context, job run) bool {
 
 // call runs the executor under our own deadline, which ends well before the
 // carrier's: its timeout and cancel must never decide.
-func (r *Runner) call(ctx context.Context, job run, left time.Duration) (Result, error) {
+func (r *Runner) call(ctx context.Context, job run) (Result, error) {
 	in, task := job.claimed.Instance, job.claimed.Task
 	cctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tctx, stop := context.WithTimeout(cctx, left)
+	tctx, stop := context.WithTimeout(cctx, r.left(job))
 	defer stop()
 	r.node.calling(job.claimID, cancel)
 	url, token := r.receipts.Receipt(in.ID, in.Attempt)
+	payload := in.Payload
+	if len(payload) == 0 {
+		payload = task.Spec.Payload // a slot has none of its own
+	}
 	res := r.exec.Execute(tctx, Call{
 		InstanceID: in.ID, TaskCode: task.Code, BizID: in.BizID, Key: in.Key(task.Code),
-		Attempt: in.Attempt, Replay: in.Replay, ScheduledAt: in.WantedAt, Payload: in.Payload,
+		Attempt: in.Attempt, Replay: in.Replay, ScheduledAt: in.WantedAt, Payload: payload,
 		Target: task.Spec.Target, ReceiptURL: url, ReceiptToken: token,
 	})
 	return res, context.Cause(cctx)
@@ -247,6 +257,7 @@ func (r *Runner) call(ctx context.Context, job run, left time.Duration) (Result,
 // settle brings a result to the ledger, however long the ledger is away: the
 // handler holds the message's lease meanwhile.
 func (r *Runner) settle(ctx context.Context, job run, res Result) Answer {
+	r.node.answer(job.claimID)
 	for {
 		done, err := r.store.Settle(ctx, job.settlement(res, r.clock.Now()))
 		if err == nil {
