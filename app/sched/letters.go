@@ -117,9 +117,7 @@ func (s *Letters) may(ctx context.Context, by access.Actor, v access.Verb, id in
 
 // List gives a page of the letters that the actor may see, newest first.
 func (s *Letters) List(ctx context.Context, by access.Actor, f LetterFilter, p PageRequest) (PageOf[Letter], error) {
-	if !f.Scope.All && len(f.Scope.Teams) == 0 {
-		f.Scope = by.Scope()
-	}
+	f.Scope = within(f.Scope, by.Scope())
 	return s.store.Letters(ctx, f, p.Bounded())
 }
 
