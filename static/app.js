@@ -48,6 +48,13 @@
     e.preventDefault();
     open(dialog);
   });
+  /* A question that came as a fragment opens over the page that asked. */
+  doc.addEventListener('htmx:after:swap', function () {
+    var dialog = one('dialog[data-ax-show]');
+    if (!dialog || dialog.open) return;
+    open(dialog);
+    dialog.addEventListener('close', function () { dialog.remove(); }, { once: true });
+  });
   on('click', '[data-ax-close]', function (e, b) {
     var dialog = b.closest('dialog');
     if (dialog && dialog.open) {

@@ -27,6 +27,7 @@ func Gallery() []Example {
 		entryExamples(),
 		errorExamples(),
 		pieceExamples(),
+		taskExamples(),
 	)
 }
 

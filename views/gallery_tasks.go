@@ -1,0 +1,259 @@
+package views
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ax/app/fault"
+	"ax/app/sched"
+)
+
+// taskExamples are the list, the form and the page of a task.
+func taskExamples() []Example {
+	return []Example{
+		{Name: "tasks", Component: Tasks(TasksPage{Rows: shownTaskRows(), Next: "store.snapshot", MayCreate: true})},
+		{Name: "tasks-filtered", Component: Tasks(TasksPage{Rows: shownTaskRows()[:2], Prev: "a", Filter: TasksFilter{Tag: "critical", Kind: "cron", Text: "bil", Enabled: "true"}})},
+		{Name: "tasks-none", Component: Tasks(TasksPage{MayCreate: true})},
+		{Name: "tasks-none-viewer", Component: Tasks(TasksPage{})},
+		{Name: "tasks-nothing-matches", Component: Tasks(TasksPage{Filter: TasksFilter{Owner: "nobody"}})},
+		{Name: "task-new", Component: TaskForm(shownNewTask())},
+		{Name: "task-new-refused", Component: TaskForm(shownRefusedTask())},
+		{Name: "task-edit", Component: TaskForm(shownEditTask())},
+		{Name: "task-edit-changed", Component: TaskForm(shownChangedTask())},
+		{Name: "task", Component: Task(shownTaskPage())},
+		{Name: "task-paused", Component: Task(shownPausedTask())},
+		{Name: "task-broken", Component: Task(shownBrokenTask())},
+		{Name: "task-fresh", Component: Task(shownFreshTask())},
+		{Name: "task-archived", Component: Task(shownArchivedTask())},
+		{Name: "task-run", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "run", Values: TaskActionValues{BizID: "@x"},
+			Errors: []fault.FieldError{fault.Field("biz_id", "A biz_id that begins with @ belongs to a slot of the schedule")}})},
+		{Name: "task-disable", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "disable", Waiting: 491, Back: "/tasks?tag=critical"})},
+		{Name: "task-pause", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "pause", Values: TaskActionValues{Until: "2026-12-03T08:00"}})},
+		{Name: "task-archive", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "archive"})},
+	}
+}
+
+func shownTask() sched.Task {
+	return sched.Task{
+		ID: 7, TeamID: 1, Code: "billing.settle-daily", Name: "Daily settlement run 每日清算", Group: "billing", Owner: "ops-lead",
+		Tags: []string{"critical", "month-end"}, Enabled: true, Queue: "pay-critical", Version: 41,
+		NextFireAt: time.Date(2026, 12, 2, 7, 30, 0, 0, time.UTC), CreatedAt: sampleTime(400 * 24 * time.Hour), UpdatedAt: sampleTime(75 * time.Hour), UpdatedBy: "ops-night",
+		Spec: sched.Spec{
+			Schedule: sched.Schedule{Kind: sched.KindCron, Cron: "30 15 * * *", Timezone: "Asia/Shanghai", Misfire: sched.FireOnce},
+			Target:   sched.Target{Kind: sched.TargetHTTP, URL: "https://pay-gw.internal/v2/settle"},
+			Policy: sched.Policy{TimeoutSeconds: 300, Overlap: sched.OverlapSkip, MaxConcurrent: 1, Idempotent: true, AlertLevel: sched.AlertP1,
+				Retry: sched.Retry{Kind: sched.RetrySteps, Max: 3, DelaysSeconds: []int{10, 30, 120}}},
+			Payload: json.RawMessage(`{"banks":["house-01","house-02"],"period":"day","tolerance_cents":5,"notify":true}`),
+		},
+	}
+}
+
+// shownRuns are runs of the usual length, one a day, the last ones as states
+// say.
+func shownRuns(n int, usual time.Duration, states ...sched.State) []sched.Run {
+	var runs []sched.Run
+	for i := range n {
+		at := time.Date(2026, 12, 1, 7, 30, 0, 0, time.UTC).Add(-time.Duration(n-1-i) * 24 * time.Hour)
+		r := sched.Run{InstanceID: fmt.Sprintf("0193868e-2f40-7c11-9a02-%012d", i), TaskID: 7, State: sched.Succeeded, Attempt: 1, WantedAt: at, StartedAt: at.Add(40 * time.Millisecond)}
+		took := usual * time.Duration(80+(i*37)%45) / 100
+		if k := i - (n - len(states)); k >= 0 {
+			r.State = states[k]
+		}
+		if i%23 == 11 {
+			r.Attempt, took = 2, usual*2
+		}
+		switch {
+		case r.State.Bad():
+			r.Attempt, took = 4, usual*7/10
+		case r.State == sched.Skipped:
+			r.StartedAt, took, r.Attempt = time.Time{}, 0, 0
+		}
+		if r.State.Final() {
+			r.FinishedAt = at.Add(took)
+			if !r.StartedAt.IsZero() {
+				r.FinishedAt = r.StartedAt.Add(took)
+			}
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+func shownTaskRows() []TaskRow {
+	const ok, fail = sched.Succeeded, sched.Failed
+	row := func(code, name string, usual time.Duration, states []sched.State, change func(*sched.Task)) TaskRow {
+		task := shownTask()
+		task.Code, task.Name, task.Tags, task.Version = code, name, nil, 3
+		change(&task)
+		return TaskRow{Task: task, MayPause: true, Facts: sched.TaskFacts{Runs: shownRuns(60, usual, states...)}}
+	}
+	cron := func(t *sched.Task, expr, zone string, next time.Time) {
+		t.Spec.Schedule.Cron, t.Spec.Schedule.Timezone, t.NextFireAt = expr, zone, next
+	}
+	soon := func(d time.Duration) time.Time { return sampleTime(-d) }
+	rows := []TaskRow{
+		row("billing.settle-daily", "Daily settlement run 每日清算", 44*time.Second, []sched.State{fail, fail, fail, ok, fail, ok, fail, fail, fail}, func(t *sched.Task) {
+			t.Tags = []string{"critical"}
+		}),
+		row("billing.capture-authorised", "Capture authorised card payments", 1900*time.Millisecond, []sched.State{ok, sched.Retrying}, func(t *sched.Task) {
+			t.Tags = []string{"critical"}
+			t.Owner = "ledger-dev"
+			t.Spec.Schedule = sched.Schedule{Kind: sched.KindInterval, EverySeconds: 120, Anchor: t.CreatedAt}
+			t.NextFireAt = soon(113 * time.Second)
+		}),
+		row("billing.dunning-v1", "Dunning letters, old engine", 4*time.Second, nil, func(t *sched.Task) {
+			cron(t, "0 10 * * MON-FRI", "Asia/Shanghai", time.Time{})
+			t.Enabled, t.Owner = false, ""
+		}),
+		row("ledger.post-journal", "Post journal entries to the general ledger of all companies of the group, one by one", 3*time.Second, []sched.State{fail, sched.Lost, sched.TimedOut}, func(t *sched.Task) {
+			cron(t, "*/5 6-23 * * *", "Asia/Shanghai", time.Time{})
+			t.PlanError = "zone \"Asia/Shangai\" is not known"
+		}),
+		row("order.close-unpaid", "Close unpaid orders 关闭超时未支付订单", 184*time.Millisecond, nil, func(t *sched.Task) {
+			t.Spec.Schedule = sched.Schedule{Kind: sched.KindDelay, DelaySeconds: 1800}
+			t.NextFireAt = time.Time{}
+		}),
+		row("order.sync-marketplace", "Sync marketplace orders (14 shops, South-East Asia)", 72*time.Second, []sched.State{sched.Running}, func(t *sched.Task) {
+			cron(t, "5/15 * * * *", "Asia/Singapore", soon(173*time.Second))
+		}),
+		row("order.reprice-carts", "Re-price abandoned carts", 22*time.Second, []sched.State{sched.Skipped}, func(t *sched.Task) {
+			cron(t, "20 * * * *", "Europe/Berlin", soon(time.Hour))
+			t.PausedFrom, t.PausedUntil = sampleTime(time.Hour), soon(41*time.Hour+28*time.Minute)
+		}),
+		row("crm.birthday-voucher-v2", "会员生日礼券发放（新版）", 0, nil, func(t *sched.Task) {
+			cron(t, "15 8 * * *", "Asia/Shanghai", soon(17*time.Hour+43*time.Minute))
+			t.CreatedAt = sampleTime(2 * time.Hour)
+		}),
+	}
+	rows[len(rows)-1].Facts.Runs = nil
+	rows[0].MayPause = false
+	return rows
+}
+
+func shownDefaults() sched.Defaults {
+	return sched.Defaults{TimeoutSeconds: 30, RetryMax: 3, RetryDelays: []int{10, 30, 120}, Queues: []string{"default", "pay-critical"}}
+}
+
+func shownNewTask() TaskFormPage {
+	v := GalleryViewer(English, "light")
+	return TaskFormPage{
+		Values: v.NewTaskValues(shownDefaults(), "payments"), Teams: v.Teams, People: []string{"ledger-dev", "ops-lead"},
+		Zones: []string{"Asia/Shanghai", "Europe/Berlin"}, Defaults: shownDefaults(), MayUnsafe: true, Preview: TaskPreview{Empty: true},
+	}
+}
+
+func shownRefusedTask() TaskFormPage {
+	p := shownNewTask()
+	p.Values.Code, p.Values.Cron, p.Values.Timeout = "Bank!", "* 25 * * *", "5 min"
+	p.Values.URL, p.Values.Payload = "ftp://ledger-svc.internal/", "{\n  \"banks\": [\"house-01\"],\n  \"notify\": true,\n}"
+	cron := fault.Field("schedule.cron", "hour %s is outside 0–23", "25")
+	p.Errors = []fault.FieldError{
+		fault.Field("name", "A name is needed"), cron,
+		fault.Field("code", "Lower-case letters, digits, dots, hyphens and underscores, beginning with a letter or digit"),
+		fault.Field("target.url", "The address must begin with http:// or https://"),
+		fault.Field("payload", "Line %d is not valid JSON: %s", 4, "invalid character '}' looking for beginning of object key string"),
+		fault.Field("policy.idempotent", "Say whether the target may get the same key twice: there is no default for it"),
+	}
+	p.Preview = TaskPreview{Errors: []fault.FieldError{cron}, Timeout: 5 * time.Minute}
+	return p
+}
+
+func shownEditTask() TaskFormPage {
+	v := GalleryViewer(English, "light")
+	p := shownNewTask()
+	p.Stored = shownTask()
+	p.Stored.Spec.Schedule.Cron, p.Stored.Spec.Schedule.Timezone = "30 2 * * MON-FRI", "Europe/Berlin"
+	p.Values = v.TaskValues(p.Stored, "payments")
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		zone = time.UTC
+	}
+	p.Preview = TaskPreview{Schedule: p.Stored.Spec.Schedule, Zone: zone, Timeout: 5 * time.Minute, Warnings: []fault.Text{
+		{Format: "On %s the clocks go forward from %s to %s: what is due in between runs once, at %s", Args: []any{"2027-03-28", "02:00", "03:00", "03:00"}},
+	}}
+	for _, day := range []int{3, 4, 7, 8, 9} {
+		p.Preview.Next = append(p.Preview.Next, time.Date(2026, 12, day, 1, 30, 0, 0, time.UTC))
+	}
+	return p
+}
+
+func shownChangedTask() TaskFormPage {
+	p := shownEditTask()
+	p.Changed, p.Began = true, 40
+	p.TheirValues = p.Values
+	p.Values.Cron, p.Values.Timeout, p.Values.Owner = "0 3 * * MON-FRI", "30 s", ""
+	p.Stored.UpdatedAt = sampleTime(95 * time.Second)
+	return p
+}
+
+func shownTaskPage() TaskPage {
+	const ok, fail = sched.Succeeded, sched.Failed
+	p := TaskPage{Task: shownTask(), Team: "payments", May: TaskRights{Run: true, Pause: true, Edit: true}}
+	r := &p.Report
+	r.Runs = shownRuns(60, 44*time.Second, fail, fail, fail, ok, sched.TimedOut, ok, fail, sched.Lost, fail)
+	r.P50, r.P95, r.P99, r.Timed = 43600*time.Millisecond, 68*time.Second, 92*time.Second, 51
+	r.Week, r.Waiting = sched.Rate{Succeeded: 2, Bad: 5}, 1
+	for i := range 5 {
+		r.Upcoming = append(r.Upcoming, p.Task.NextFireAt.AddDate(0, 0, i))
+	}
+	r.Missed = []sched.MissedRange{
+		{ID: 2, From: sampleTime(30 * 24 * time.Hour), To: sampleTime(27 * 24 * time.Hour), Slots: 4, Reason: sched.MissedPaused},
+		{ID: 1, From: sampleTime(61 * 24 * time.Hour), To: sampleTime(61 * 24 * time.Hour), Slots: 1, Reason: sched.MissedMisfire, MakeUp: sampleTime(60 * 24 * time.Hour), InstanceID: "0193868e-2f40-7c11-9a02-000000000001"},
+	}
+	for i, note := range []string{"match gateway SLA", "", "retries 2 → 3"} {
+		r.Versions = append(r.Versions, sched.TaskVersion{TaskID: 7, Version: 41 - i, Author: []string{"ops-night", "ops-lead", "ci-deploy"}[i], Note: note, CreatedAt: sampleTime(time.Duration(75+i*150) * time.Hour)})
+	}
+	p.Last = shownLast(r.Runs)
+	return p
+}
+
+func shownLast(runs []sched.Run) []sched.Instance {
+	var last []sched.Instance
+	for i := len(runs) - 1; i >= 0 && len(last) < 8; i-- {
+		r := runs[i]
+		in := sched.Instance{ID: r.InstanceID, TaskID: 7, State: r.State, Attempt: r.Attempt, WantedAt: r.WantedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt}
+		if r.State.Bad() {
+			in.Error = "HTTP 504 from pay-gw.internal: upstream request timeout after 30,000 ms, see X-Request-Id"
+		}
+		last = append(last, in)
+	}
+	return last
+}
+
+func shownPausedTask() TaskPage {
+	p := shownTaskPage()
+	p.Task.Spec.Payload = nil
+	p.Task.PausedFrom, p.Task.PausedUntil = sampleTime(time.Hour), sampleTime(-42*time.Hour)
+	p.Report.Runs = shownRuns(60, 300*time.Millisecond, sched.Skipped, sched.Skipped)
+	p.Report.P50, p.Report.P95, p.Report.P99 = 280*time.Millisecond, 400*time.Millisecond, 600*time.Millisecond
+	p.Report.Week = sched.Rate{Succeeded: 1204}
+	p.Last = shownLast(p.Report.Runs)
+	p.May = TaskRights{Run: true, Pause: true}
+	return p
+}
+
+func shownBrokenTask() TaskPage {
+	p := shownTaskPage()
+	p.Task.PlanError = `zone "Europe/Kyiw" is not known; near names: Europe/Kiev`
+	p.Task.NextFireAt, p.Report.Upcoming = time.Time{}, nil
+	p.May = TaskRights{}
+	return p
+}
+
+func shownFreshTask() TaskPage {
+	p := shownTaskPage()
+	p.Task.Name, p.Task.Group, p.Task.Tags = `<script>alert("x")</script>`, "", nil
+	p.Task.Spec.Schedule = sched.Schedule{Kind: sched.KindManual, Timezone: "UTC"}
+	p.Task.Spec.Policy.MaxConcurrent, p.Task.Spec.Policy.Idempotent, p.Task.Spec.Policy.Retry = 0, false, sched.Retry{Kind: sched.RetrySteps}
+	p.Task.NextFireAt, p.Task.Enabled = time.Time{}, false
+	p.Report = sched.TaskReport{Versions: p.Report.Versions[2:]}
+	p.Last = nil
+	return p
+}
+
+func shownArchivedTask() TaskPage {
+	p := shownTaskPage()
+	p.Task.ArchivedAt, p.Task.Enabled, p.Task.NextFireAt, p.Report.Upcoming = sampleTime(3*time.Hour), false, time.Time{}, nil
+	return p
+}

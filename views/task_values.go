@@ -1,0 +1,180 @@
+package views
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"ax/app/sched"
+)
+
+// TaskValues are the fields of the task form as they were typed, so that
+// nothing is lost when the form comes back.
+type TaskValues struct {
+	Code, Name, Team, Group, Owner, Tags string
+	Enabled                              bool
+
+	URL, Payload, Queue string
+
+	Kind, Cron, Zone     string
+	Every, Anchor, RunAt string
+	Delay                string
+
+	Idempotent                         string // "true", "false", "" while nothing is chosen
+	RetryKind, RetryMax, RetryDelays   string
+	Unsafe                             bool
+	MaxConcurrent, Timeout, AlertLevel string
+	Note                               string
+	Version                            int
+}
+
+// LocalTime is how a date and time field holds an instant.
+const LocalTime = "2006-01-02T15:04:05"
+
+// TaskValues are the fields that the form of a stored task begins with.
+func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
+	s, p := task.Spec.Schedule, task.Spec.Policy
+	zone := zoneOf(s, v)
+	out := TaskValues{
+		Code: task.Code, Name: task.Name, Team: team, Group: task.Group, Owner: task.Owner, Tags: strings.Join(task.Tags, ", "),
+		Enabled: task.Enabled, URL: task.Spec.Target.URL, Payload: indentedJSON(task.Spec.Payload), Queue: task.Queue,
+		Kind: string(s.Kind), Cron: s.Cron, Zone: s.Timezone, RunAt: localTime(s.RunAt, zone),
+		Idempotent: strconv.FormatBool(p.Idempotent), RetryKind: string(p.Retry.Kind), RetryMax: strconv.Itoa(p.Retry.Max),
+		RetryDelays: v.ExactlyAll(p.Retry.DelaysSeconds), Unsafe: p.Retry.Unsafe,
+		MaxConcurrent: strconv.Itoa(p.MaxConcurrent), Timeout: v.Exactly(p.TimeoutSeconds), AlertLevel: string(p.AlertLevel),
+		Version: task.Version,
+	}
+	if s.Kind == sched.KindInterval {
+		out.Every, out.Anchor = v.Exactly(s.EverySeconds), localTime(s.Anchor, zone)
+	}
+	if s.Kind == sched.KindDelay {
+		out.Delay = v.Exactly(s.DelaySeconds)
+	}
+	return out
+}
+
+// NewTaskValues are the fields that the form of a new task begins with. What
+// is empty gets a default that suits the kind.
+func (v Viewer) NewTaskValues(d sched.Defaults, team string) TaskValues {
+	out := TaskValues{
+		Team: team, Enabled: true, Kind: string(sched.KindCron), Zone: v.zone().String(),
+		RetryKind: string(sched.RetrySteps), Timeout: v.Exactly(d.TimeoutSeconds), AlertLevel: string(sched.AlertP2),
+	}
+	if len(d.Queues) > 0 {
+		out.Queue = d.Queues[0]
+	}
+	return out
+}
+
+func localTime(at time.Time, zone *time.Location) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.In(zone).Format(LocalTime)
+}
+
+// indentedJSON is stored JSON as people read it.
+func indentedJSON(raw json.RawMessage) string {
+	var out bytes.Buffer
+	if json.Indent(&out, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return out.String()
+}
+
+// formField is a field of the form: its name as errors carry it, the word
+// above it and what it holds.
+type formField struct {
+	name, word string
+	value      func(TaskValues) string
+}
+
+// fieldLabels are the fields of the form, in its order.
+var fieldLabels = []formField{
+	{"name", msg("Name"), func(v TaskValues) string { return v.Name }},
+	{"code", msg("Code"), func(v TaskValues) string { return v.Code }},
+	{"team", msg("Team"), func(v TaskValues) string { return v.Team }},
+	{"group", msg("Group"), func(v TaskValues) string { return v.Group }},
+	{"owner", msg("Owner"), func(v TaskValues) string { return v.Owner }},
+	{"tags", msg("Tags"), func(v TaskValues) string { return v.Tags }},
+	{"enabled", msg("Enabled"), func(v TaskValues) string { return strconv.FormatBool(v.Enabled) }},
+	{"target.url", msg("URL"), func(v TaskValues) string { return v.URL }},
+	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
+	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},
+	{"schedule.kind", msg("Kind of schedule"), func(v TaskValues) string { return v.Kind }},
+	{"schedule.cron", msg("Cron expression"), func(v TaskValues) string { return v.Cron }},
+	{"schedule.every_seconds", msg("Every|interval"), func(v TaskValues) string { return v.Every }},
+	{"schedule.anchor", msg("Counted from"), func(v TaskValues) string { return v.Anchor }},
+	{"schedule.run_at", msg("Moment"), func(v TaskValues) string { return v.RunAt }},
+	{"schedule.delay_seconds", msg("Delay"), func(v TaskValues) string { return v.Delay }},
+	{"schedule.timezone", msg("Zone"), func(v TaskValues) string { return v.Zone }},
+	{"policy.idempotent", msg("Idempotent"), func(v TaskValues) string { return v.Idempotent }},
+	{"policy.retry.max", msg("Retries"), func(v TaskValues) string { return v.RetryMax }},
+	{"policy.retry.kind", msg("Waits grow"), func(v TaskValues) string { return v.RetryKind }},
+	{"policy.retry.delays_seconds", msg("Waits between"), func(v TaskValues) string { return v.RetryDelays }},
+	{"policy.retry.unsafe", msg("Retries although not idempotent"), func(v TaskValues) string { return strconv.FormatBool(v.Unsafe) }},
+	{"policy.timeout_seconds", msg("Time limit per attempt"), func(v TaskValues) string { return v.Timeout }},
+	{"policy.max_concurrent", msg("At once"), func(v TaskValues) string { return v.MaxConcurrent }},
+	{"policy.alert_level", msg("Alert level"), func(v TaskValues) string { return v.AlertLevel }},
+	{"note", msg("Note"), func(v TaskValues) string { return v.Note }},
+}
+
+// fieldLabel is the word above the field of the name; the name itself when
+// the form has no such field.
+func fieldLabel(ctx context.Context, name string) string {
+	for _, f := range fieldLabels {
+		if f.name == name {
+			return t(ctx, f.word)
+		}
+	}
+	return name
+}
+
+// FieldDiff is one field in which two definitions of a task differ.
+type FieldDiff struct {
+	Name   string
+	Stored string
+	Typed  string
+}
+
+// taskDiff lists the fields that would change the stored task. The note is no
+// part of the definition.
+func taskDiff(stored, typed TaskValues) []FieldDiff {
+	stored.Payload, typed.Payload = compactJSON(stored.Payload), compactJSON(typed.Payload)
+	typed.Code, typed.Team, typed.Note = stored.Code, stored.Team, stored.Note
+	var out []FieldDiff
+	for _, f := range fieldLabels {
+		a, b := f.value(stored), strings.TrimSpace(f.value(typed))
+		if a != b {
+			out = append(out, FieldDiff{Name: f.name, Stored: a, Typed: b})
+		}
+	}
+	return out
+}
+
+// compactJSON makes two spellings of one JSON equal.
+func compactJSON(raw string) string {
+	var out bytes.Buffer
+	if json.Compact(&out, []byte(raw)) != nil {
+		return raw
+	}
+	return out.String()
+}
+
+// Scheduled tells whether enough is typed to be explained.
+func (v TaskValues) Scheduled() bool {
+	switch sched.ScheduleKind(v.Kind) {
+	case sched.KindCron:
+		return strings.TrimSpace(v.Cron) != ""
+	case sched.KindInterval:
+		return v.Every != ""
+	case sched.KindOnce:
+		return v.RunAt != ""
+	case sched.KindDelay:
+		return v.Delay != ""
+	}
+	return v.Kind != ""
+}
