@@ -35,6 +35,11 @@ func At(t time.Time) Millis      { return at(t) }
 func IsDuplicate(err error) bool { return isDuplicate(err) }
 func IsRetryable(err error) bool { return isRetryable(err) }
 
+// VerifyAt is Verify at an instant of the test's.
+func (d *DB) VerifyAt(ctx context.Context, now time.Time) ([]Problem, error) {
+	return d.verifyAt(ctx, now)
+}
+
 // CheckNames lists the checks of Verify.
 func CheckNames() []string {
 	v := verifier{dialect: sqliteDialect()}

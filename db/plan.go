@@ -46,11 +46,9 @@ func (d *DB) Plan(ctx context.Context, r sched.PlanRequest) (sched.PlanReport, e
 			plans = append(plans, plannedTask{t, plan})
 			report.Spent += plan.Spent
 		}
-		report.Messages, report.Missed, err = d.storePlan(tx, plans, r.Now, r.NodeID)
-		if err != nil {
+		if err := d.storePlan(tx, plans, r.Now, r.NodeID, &report); err != nil {
 			return err
 		}
-		report.Instances = len(report.Messages)
 		if err := d.advance(tx, plans); err != nil {
 			return err
 		}
@@ -83,10 +81,12 @@ func (d *DB) failPlan(tx *gorm.DB, id int64, why string) error {
 	return tx.Exec("UPDATE "+d.dialect.forcePrimary("tasks")+" SET plan_error=?, next_fire_at=NULL WHERE id=?", clip(why, 500), id).Error
 }
 
-// storePlan inserts the instances and missed ranges of the plans. A slot that
-// is there already is left alone: an edit may come back to a planned slot.
-func (d *DB) storePlan(tx *gorm.DB, plans []plannedTask, now time.Time, node string) (messages []sched.Message, missed int, err error) {
+// storePlan inserts the instances and missed ranges of the plans and adds them
+// to the report. A slot that is there already is left alone: an edit may come
+// back to a planned slot.
+func (d *DB) storePlan(tx *gorm.DB, plans []plannedTask, now time.Time, node string, report *sched.PlanReport) error {
 	var rows []instanceRow
+	var messages []sched.Message
 	for _, p := range plans {
 		for _, slot := range p.plan.Run {
 			in := sched.Instance{
@@ -100,20 +100,15 @@ func (d *DB) storePlan(tx *gorm.DB, plans []plannedTask, now time.Time, node str
 	}
 	inserted, err := d.insertInstances(tx, rows)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	if inserted != len(rows) {
-		messages = nil // which ones are new is not known here; the dispatcher reads it
+	report.Instances += inserted
+	if inserted == len(rows) { // else which ones are new is for the dispatcher to read
+		report.Messages = append(report.Messages, messages...)
 	}
-	for _, p := range plans {
-		for _, m := range p.plan.Missed {
-			missed += m.Slots
-			if err := d.addMissed(tx, m, now, node); err != nil {
-				return nil, 0, err
-			}
-		}
-	}
-	return messages, missed, nil
+	missed, err := d.storeMissed(tx, plans, now, node)
+	report.Missed += missed
+	return err
 }
 
 // advance moves next_fire_at of all planned tasks in one statement.
@@ -133,64 +128,7 @@ func (d *DB) advance(tx *gorm.DB, plans []plannedTask) error {
 		append(args, ids)...).Error
 }
 
-// addMissed records a range, or lengthens the one that ends just before it.
-func (d *DB) addMissed(tx *gorm.DB, m sched.MissedRange, now time.Time, node string) error {
-	var made maybe
-	if !m.MakeUp.IsZero() {
-		var id maybe
-		err := tx.Raw("SELECT id FROM instances WHERE task_id=? AND biz_id=? AND replay=0", m.TaskID, sched.SlotBizID(m.MakeUp)).Scan(&id).Error
-		if err != nil {
-			return err
-		}
-		made = id
-	}
-	if !m.Follows.IsZero() {
-		var id int64
-		err := tx.Raw("SELECT id FROM missed_ranges WHERE task_id=? AND to_slot=? AND reason=? AND instance_id IS NULL LIMIT 1",
-			m.TaskID, at(m.Follows), string(m.Reason)).Scan(&id).Error
-		if err != nil {
-			return err
-		}
-		if id != 0 {
-			return tx.Exec("UPDATE missed_ranges SET to_slot=?, slots=slots+?, instance_id=? WHERE id=?", at(m.To), m.Slots, made, id).Error
-		}
-	}
-	return tx.Exec("INSERT INTO missed_ranges (task_id, team_id, from_slot, to_slot, slots, reason, policy, instance_id, planned_by, created_at)"+
-		" VALUES (?,?,?,?,?,?,?,?,?,?) "+d.dialect.doNothing("missed_ranges"),
-		m.TaskID, m.TeamID, at(m.From), at(m.To), m.Slots, string(m.Reason), string(m.Policy), made, node, at(now)).Error
-}
-
 func (d *DB) logPlan(tx *gorm.DB, r sched.PlanRequest, report sched.PlanReport) error {
 	return tx.Exec("INSERT INTO plan_log (node_id, at, from_at, to_at, tasks, instances, skipped) VALUES (?,?,?,?,?,?,?)",
 		r.NodeID, at(r.Now), at(r.Now), at(r.Until), report.Tasks, report.Instances, report.Missed).Error
-}
-
-// Missed lists the latest missed ranges of a task, newest first.
-func (d *DB) Missed(ctx context.Context, taskID int64, limit int) ([]sched.MissedRange, error) {
-	var rows []missedRow
-	err := d.view(ctx).Raw("SELECT * FROM missed_ranges WHERE task_id=? ORDER BY to_slot DESC LIMIT ?", taskID, limit).Scan(&rows).Error
-	out := make([]sched.MissedRange, len(rows))
-	for i, r := range rows {
-		out[i] = sched.MissedRange{
-			ID: r.ID, TaskID: r.TaskID, TeamID: r.TeamID, From: r.FromSlot.Time, To: r.ToSlot.Time, Slots: r.Slots,
-			Reason: sched.MissReason(r.Reason), Policy: sched.Misfire(r.Policy), InstanceID: string(r.InstanceID),
-			PlannedBy: r.PlannedBy, CreatedAt: r.CreatedAt.Time,
-		}
-	}
-	return out, err
-}
-
-// missedRow is a row of missed_ranges.
-type missedRow struct {
-	ID         int64
-	TaskID     int64
-	TeamID     int64
-	FromSlot   Millis
-	ToSlot     Millis
-	Slots      int
-	Reason     string
-	Policy     string
-	InstanceID maybe
-	PlannedBy  string
-	CreatedAt  Millis
 }

@@ -71,6 +71,9 @@ func (d *DB) ChangeTask(ctx context.Context, c sched.TaskChange) (sched.Task, []
 		next.UpdatedAt, next.UpdatedBy = c.Now, c.By.Name
 		if c.Version {
 			next.Version = old.Version + 1
+			if err := withdraw(tx, old, c.Now); err != nil {
+				return err
+			}
 		}
 		if err := d.writeTask(tx, old, next, c.Note); err != nil {
 			return err
@@ -108,17 +111,15 @@ func (d *DB) planOwed(tx *gorm.DB, old sched.Task, c sched.TaskChange) ([]sched.
 	if err != nil || old.NextFireAt.IsZero() {
 		return nil, nil //nolint:nilerr // what can't be computed was never owed; the task carries plan_error
 	}
-	var due []sched.Message
+	var made sched.PlanReport
 	for !old.NextFireAt.IsZero() && old.NextFireAt.Before(c.Now) {
 		plan := sched.PlanTask(old, times, c.Now, c.Now.Add(-time.Millisecond), sched.PlanBudget)
-		ms, _, err := d.storePlan(tx, []plannedTask{{old, plan}}, c.Now, "")
-		if err != nil {
+		if err := d.storePlan(tx, []plannedTask{{old, plan}}, c.Now, "", &made); err != nil {
 			return nil, err
 		}
-		due = append(due, ms...)
 		old.NextFireAt = plan.Next
 	}
-	return due, nil
+	return made.Messages, nil
 }
 
 // resumed makes what was deferred by a pause due at once; sweep a sends it.

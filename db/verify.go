@@ -35,6 +35,10 @@ func (d *DB) Verify(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.verifyAt(ctx, now)
+}
+
+func (d *DB) verifyAt(ctx context.Context, now time.Time) ([]Problem, error) {
 	v := verifier{dialect: d.dialect, now: now, found: map[string]int{}}
 	if err := d.snapshot(ctx, v.all); err != nil {
 		return nil, fmt.Errorf("verify the ledger: %w", away(err))
@@ -102,7 +106,7 @@ func (v *verifier) all(tx *gorm.DB) error {
 }
 
 // unplanned finds enabled tasks that have slots to come, but no next one. What
-// the planner made ahead of its time is no slot to come.
+// was planned ahead of its time is no slot to come.
 func (v *verifier) unplanned(tx *gorm.DB) error {
 	var rows []taskRow
 	err := tx.Raw("SELECT * FROM tasks WHERE enabled=1 AND next_fire_at IS NULL AND plan_error='' AND kind IN ? ORDER BY id",
@@ -116,8 +120,17 @@ func (v *verifier) unplanned(tx *gorm.DB) error {
 			v.add("task-spec", "task "+itoa(r.ID), err.Error())
 			continue
 		}
-		if next := t.Upcoming(v.now.Add(5*sched.PlanHorizon), 1); len(next) > 0 {
-			v.add("task-next", "task "+itoa(t.ID), t.Code+" is enabled and has a slot at "+next[0].Format(time.RFC3339)+", but no next_fire_at")
+		for _, slot := range t.Upcoming(v.now, 1) {
+			var n int
+			err := tx.Raw("SELECT (SELECT COUNT(*) FROM instances WHERE task_id=? AND biz_id=? AND replay=0)"+
+				" + (SELECT COUNT(*) FROM missed_ranges WHERE task_id=? AND from_slot<=? AND to_slot>=?)",
+				t.ID, sched.SlotBizID(slot), t.ID, at(slot), at(slot)).Scan(&n).Error
+			if err != nil {
+				return fmt.Errorf("task-next: %w", err)
+			}
+			if n == 0 {
+				v.add("task-next", "task "+itoa(t.ID), t.Code+" is enabled and has a slot at "+slot.Format(time.RFC3339)+", but no next_fire_at")
+			}
 		}
 	}
 	return nil

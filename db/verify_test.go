@@ -196,7 +196,7 @@ func TestABusinessActionThatIsThereTwiceIsFound(t *testing.T) {
 // requireOnly requires at least one problem, and none of another check.
 func requireOnly(t *testing.T, d *db.DB, want string) {
 	t.Helper()
-	problems, err := d.Verify(t.Context())
+	problems, err := d.VerifyAt(t.Context(), later(3600))
 	require.NoError(t, err)
 	require.NotEmpty(t, problems)
 	for _, p := range problems {
@@ -204,4 +204,17 @@ func requireOnly(t *testing.T, d *db.DB, want string) {
 		require.NotEmpty(t, p.Object)
 		require.NotEmpty(t, p.Detail)
 	}
+}
+
+// The ledger's own clock is used outside of tests.
+func TestAnEmptyLedgerVerifies(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		problems, err := d.Verify(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, problems)
+		require.NoError(t, d.Close())
+		_, err = d.Verify(t.Context())
+		require.Error(t, err)
+	})
 }

@@ -1,0 +1,202 @@
+package db
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"ax/app/sched"
+)
+
+// missedRow is a row of missed_ranges.
+type missedRow struct {
+	ID         int64
+	TaskID     int64
+	TeamID     int64
+	FromSlot   Millis
+	ToSlot     Millis
+	Slots      int
+	Reason     string
+	Policy     string
+	InstanceID maybe
+	PlannedBy  string
+	CreatedAt  Millis
+}
+
+// Missed lists the latest missed ranges of a task, newest first.
+func (d *DB) Missed(ctx context.Context, taskID int64, limit int) ([]sched.MissedRange, error) {
+	var rows []missedRow
+	err := d.view(ctx).Raw("SELECT * FROM missed_ranges WHERE task_id=? ORDER BY to_slot DESC LIMIT ?", taskID, limit).Scan(&rows).Error
+	out := make([]sched.MissedRange, len(rows))
+	for i, r := range rows {
+		out[i] = sched.MissedRange{
+			ID: r.ID, TaskID: r.TaskID, TeamID: r.TeamID, From: r.FromSlot.Time, To: r.ToSlot.Time, Slots: r.Slots,
+			Reason: sched.MissReason(r.Reason), Policy: sched.Misfire(r.Policy), InstanceID: string(r.InstanceID),
+			PlannedBy: r.PlannedBy, CreatedAt: r.CreatedAt.Time,
+		}
+	}
+	return out, err
+}
+
+// storeMissed records the missed ranges of the plans and counts their slots.
+func (d *DB) storeMissed(tx *gorm.DB, plans []plannedTask, now time.Time, node string) (int, error) {
+	known, err := d.decided(tx, plans)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, p := range plans {
+		for _, m := range p.plan.Missed {
+			pieces, err := undecided(p.task, m, known)
+			if err != nil {
+				return 0, err
+			}
+			for _, m := range pieces {
+				n += m.Slots
+				if err := d.addMissed(tx, m, now, node); err != nil {
+					return 0, err
+				}
+			}
+		}
+		// Only what makes up for missed slots is run so late.
+		if len(p.plan.Run) > 0 && p.plan.Run[0].Before(now.Add(-sched.MisfireGrace)) {
+			if err := madeUp(tx, p.task.ID, p.plan.Run[0]); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// decided reads the instances and ranges that are there already among the
+// slots that are to be recorded as missed. Mostly there are none: an edit may
+// come back to a slot planned ahead, or a person set next_fire_at back.
+func (d *DB) decided(tx *gorm.DB, plans []plannedTask) ([]missedRow, error) {
+	var tasks []int64
+	var from, to time.Time
+	for _, p := range plans {
+		for _, m := range p.plan.Missed {
+			if len(tasks) == 0 || tasks[len(tasks)-1] != p.task.ID {
+				tasks = append(tasks, p.task.ID)
+			}
+			if from.IsZero() || m.From.Before(from) {
+				from = m.From
+			}
+			if m.To.After(to) {
+				to = m.To
+			}
+		}
+	}
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	var known, ran []missedRow
+	err := tx.Raw("SELECT task_id, from_slot, to_slot FROM missed_ranges WHERE task_id IN ? AND to_slot>=? AND from_slot<=?",
+		tasks, at(from), at(to)).Scan(&known).Error
+	if err != nil {
+		return nil, err
+	}
+	err = tx.Raw("SELECT task_id, slot_at AS from_slot, slot_at AS to_slot FROM instances WHERE task_id IN ? AND biz_id>=? AND biz_id<=? AND replay=0",
+		tasks, sched.SlotBizID(from), sched.SlotBizID(to)).Scan(&ran).Error
+	return append(known, ran...), err
+}
+
+// undecided cuts out of a range the slots that are known already.
+func undecided(t sched.Task, m sched.MissedRange, known []missedRow) ([]sched.MissedRange, error) {
+	hits := slices.DeleteFunc(slices.Clone(known), func(k missedRow) bool {
+		return k.TaskID != m.TaskID || k.FromSlot.After(m.To) || k.ToSlot.Before(m.From)
+	})
+	if len(hits) == 0 {
+		return []sched.MissedRange{m}, nil
+	}
+	times, err := t.Spec.Schedule.Times()
+	if err != nil {
+		return nil, err
+	}
+	var pieces []sched.MissedRange
+	fresh := true // the next slot begins a piece
+	for slot, ok := m.From, true; ok && !slot.After(m.To); slot, ok = times.Next(slot) {
+		if slices.ContainsFunc(hits, func(k missedRow) bool { return !slot.Before(k.FromSlot.Time) && !slot.After(k.ToSlot.Time) }) {
+			fresh = true
+			continue
+		}
+		if fresh {
+			piece := m
+			piece.From, piece.Slots = slot, 0
+			piece.Follows, _ = times.Prev(slot)
+			pieces, fresh = append(pieces, piece), false
+		}
+		last := &pieces[len(pieces)-1]
+		last.To = slot
+		last.Slots++
+	}
+	return pieces, nil
+}
+
+// addMissed records a range, or lengthens the open one that ends just before.
+func (d *DB) addMissed(tx *gorm.DB, m sched.MissedRange, now time.Time, node string) error {
+	if !m.Follows.IsZero() {
+		var id int64
+		err := tx.Raw("SELECT id FROM missed_ranges WHERE task_id=? AND to_slot=? AND reason=? AND instance_id IS NULL LIMIT 1",
+			m.TaskID, at(m.Follows), string(m.Reason)).Scan(&id).Error
+		if err != nil {
+			return err
+		}
+		if id != 0 {
+			return tx.Exec("UPDATE missed_ranges SET to_slot=?, slots=slots+? WHERE id=?", at(m.To), m.Slots, id).Error
+		}
+	}
+	return tx.Exec("INSERT INTO missed_ranges (task_id, team_id, from_slot, to_slot, slots, reason, policy, planned_by, created_at)"+
+		" VALUES (?,?,?,?,?,?,?,?,?) "+d.dialect.doNothing("missed_ranges"),
+		m.TaskID, m.TeamID, at(m.From), at(m.To), m.Slots, string(m.Reason), string(m.Policy), node, at(now)).Error
+}
+
+// madeUp notes on the open ranges of misfired slots which instance runs in
+// their place. After a long outage they were recorded by earlier ticks.
+func madeUp(tx *gorm.DB, taskID int64, slot time.Time) error {
+	var ids []int64
+	err := tx.Raw("SELECT id FROM missed_ranges WHERE task_id=? AND to_slot<? AND reason=? AND instance_id IS NULL ORDER BY id",
+		taskID, at(slot), string(sched.MissedMisfire)).Scan(&ids).Error
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	var made maybe
+	err = tx.Raw("SELECT id FROM instances WHERE task_id=? AND biz_id=? AND replay=0", taskID, sched.SlotBizID(slot)).Scan(&made).Error
+	if err != nil {
+		return err
+	}
+	return tx.Exec("UPDATE missed_ranges SET instance_id=? WHERE id IN ?", made, ids).Error
+}
+
+// withdraw takes back what of a task was recorded as missed ahead of its time:
+// the slots from now on are planned anew.
+func withdraw(tx *gorm.DB, old sched.Task, now time.Time) error {
+	var rows []missedRow
+	err := tx.Raw("SELECT * FROM missed_ranges WHERE task_id=? AND to_slot>=? ORDER BY id", old.ID, at(now)).Scan(&rows).Error
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	times, err := old.Spec.Schedule.Times()
+	if err != nil {
+		return nil //nolint:nilerr // as planOwed: the task carries plan_error
+	}
+	for _, r := range rows {
+		last, ok := times.Prev(now)
+		if !ok || last.Before(r.FromSlot.Time) {
+			if err := tx.Exec("DELETE FROM missed_ranges WHERE id=?", r.ID).Error; err != nil {
+				return err
+			}
+			continue
+		}
+		ahead := 0
+		for slot, ok := times.Next(last); ok && !slot.After(r.ToSlot.Time); slot, ok = times.Next(slot) {
+			ahead++
+		}
+		if err := tx.Exec("UPDATE missed_ranges SET to_slot=?, slots=slots-? WHERE id=?", at(last), ahead, r.ID).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
