@@ -52,8 +52,12 @@ type HTTPOptions struct {
 // HTTP calls HTTP targets (design.md section 11, "Callback"). It knows no
 // retries, redirects, proxies, cookies or compression.
 type HTTP struct {
-	o         HTTPOptions
-	transport *http.Transport
+	o    HTTPOptions
+	kept *http.Transport // keeps connections
+	// fresh makes a connection per call, for work that can't be repeated: a
+	// target may close a kept one just as a call is written, and then nobody
+	// knows whether it arrived.
+	fresh *http.Transport
 }
 
 // NewHTTP makes the executor.
@@ -61,7 +65,7 @@ func NewHTTP(o HTTPOptions) *HTTP {
 	dial := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second, Control: o.Egress.Control}
 	plain := new(http.Protocols)
 	plain.SetHTTP1(true) // sentMark counts bytes of one connection per call
-	return &HTTP{o: o, transport: &http.Transport{
+	kept := &http.Transport{
 		Proxy:                  nil, // an address rule that a proxy gets around is none
 		DialContext:            markedDial(dial),
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
@@ -72,14 +76,18 @@ func NewHTTP(o HTTPOptions) *HTTP {
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true, // a bomb stays as small as it came
 		Protocols:              plain,
-	}}
+	}
+	fresh := kept.Clone()
+	fresh.DisableKeepAlives = true
+	return &HTTP{o: o, kept: kept, fresh: fresh}
 }
 
 // Close ends kept connections.
-func (h *HTTP) Close() { h.transport.CloseIdleConnections() }
+func (h *HTTP) Close() { h.kept.CloseIdleConnections() }
 
 // httpCall is a call ready to be sent any number of times.
 type httpCall struct {
+	by      *http.Transport
 	url     string
 	header  http.Header
 	body    []byte
@@ -117,7 +125,7 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool
 	// Without GetBody the transport can't send the request again by itself:
 	// it would when a kept connection breaks, because of Idempotency-Key.
 	req.GetBody = nil
-	resp, err := h.transport.RoundTrip(req)
+	resp, err := c.by.RoundTrip(req)
 	if err != nil {
 		sent := mark.sent()
 		return broken(ctx, err, sent), !sent && mark.reused && ctx.Err() == nil
@@ -140,7 +148,10 @@ func (h *HTTP) prepare(call sched.Call) (httpCall, error) {
 		return httpCall{}, fmt.Errorf("write the body: %w", err)
 	}
 	now := h.o.Now()
-	c := httpCall{url: u.String(), body: body, header: http.Header{}}
+	c := httpCall{by: h.fresh, url: u.String(), body: body, header: http.Header{}}
+	if call.Idempotent {
+		c.by = h.kept
+	}
 	for name, value := range map[string]string{
 		"Content-Type":    "application/json",
 		"User-Agent":      "ax/" + cmp.Or(h.o.Version, "dev"),

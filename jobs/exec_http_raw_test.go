@@ -314,3 +314,15 @@ func TestCallsLeaveNoGoroutinesBehind(t *testing.T) {
 	all.Wait()
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 5*time.Second, 20*time.Millisecond)
 }
+
+func TestWorkThatCannotBeRepeatedGetsAConnectionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	target := raw(t, func(c *net.TCPConn, _ int64) { write(c, ok+"Content-Length: 0\r\n\r\n") })
+	h := caller(t)
+	call := callTo(target.url)
+	call.Idempotent = false
+	for range 3 {
+		require.Equal(t, sched.OutcomeSucceeded, h.Execute(within(t, 5*time.Second), call).Outcome)
+	}
+	require.EqualValues(t, 3, target.conns.Load())
+}

@@ -51,6 +51,7 @@ func callerWith(t *testing.T, o jobs.HTTPOptions) *jobs.HTTP {
 
 func callTo(url string) sched.Call {
 	return sched.Call{
+		Idempotent: true,
 		InstanceID: instanceID, TaskCode: "close-order", BizID: "order-7", Key: "close-order/order-7",
 		Attempt: 2, Replay: 1, ScheduledAt: time.UnixMilli(1_796_000_000_123), Payload: json.RawMessage(`{"n":12345678901234567890,"s":"<&>"}`),
 		Target: sched.Target{Kind: sched.TargetHTTP, URL: url},

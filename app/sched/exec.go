@@ -16,6 +16,7 @@ type Call struct {
 	Attempt     int
 	Replay      int
 	ScheduledAt time.Time // the first due time
+	Idempotent  bool      // the target may get the same key twice
 	Payload     json.RawMessage
 	Target      Target
 	// ReceiptURL and ReceiptToken let a target that answers 202 report later;
