@@ -73,8 +73,14 @@ func (d *DB) Beat(ctx context.Context, b sched.Beat) (bool, error) {
 		res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+
 			" SET steady_at=CASE WHEN ?-beat_at>? THEN ? ELSE steady_at END, beat_at=?, busy=?, clock_offset_ms=? WHERE id=? AND closed_at IS NULL AND dead_at IS NULL",
 			at(b.Now), b.Gap.Milliseconds(), at(b.Now), at(b.Now), b.Busy, b.Offset.Milliseconds(), b.NodeID)
-		alive = res.RowsAffected == 1
-		return res.Error
+		if alive = res.RowsAffected == 1; alive || res.Error != nil {
+			return res.Error
+		}
+		// MySQL counts no row either when nothing in it changed.
+		var n int
+		err := tx.Raw("SELECT COUNT(*) FROM nodes WHERE id=? AND closed_at IS NULL AND dead_at IS NULL", b.NodeID).Scan(&n).Error
+		alive = n == 1
+		return err
 	})
 	return alive, err
 }
