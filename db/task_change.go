@@ -16,6 +16,7 @@ import (
 // row. Invalid at "code" when the code is taken.
 func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access.Entry) (sched.Task, error) {
 	err := d.tx(ctx, "create task "+t.Code, func(tx *gorm.DB) error {
+		t.ID = 0 // of a try that was rolled back
 		r, err := taskRowOf(t)
 		if err != nil {
 			return err

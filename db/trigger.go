@@ -15,8 +15,9 @@ import (
 // that has the biz_id already. Conflict when the task was disabled meanwhile.
 func (d *DB) Trigger(ctx context.Context, in sched.Instance, e access.Entry) (sched.Instance, bool, error) {
 	var created bool
-	out := in
+	var out sched.Instance
 	err := d.tx(ctx, "trigger task "+itoa(in.TaskID), func(tx *gorm.DB) error {
+		out = in
 		var enabled bool
 		if err := tx.Raw("SELECT enabled FROM tasks WHERE id=?", in.TaskID).Row().Scan(&enabled); err != nil {
 			return err
