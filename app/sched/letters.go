@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"ax/app/access"
 	"ax/app/fault"
@@ -138,12 +139,18 @@ func (s *Letters) Edit(ctx context.Context, by access.Actor, id int64, e LetterE
 	if e.Solution != nil && len(*e.Solution) > maxSolution {
 		bad.add("solution", "At most %d bytes; this has %d", maxSolution, len(*e.Solution))
 	}
+	if e.Solution != nil && !utf8.ValidString(*e.Solution) {
+		bad.add("solution", "This is not valid UTF-8")
+	}
 	if e.Cause != nil {
 		bad.text("cause", *e.Cause, maxShort)
 	}
 	assignee := l.AssigneeID
 	if e.Assignee != nil {
 		assignee, err = s.assignee(ctx, *e.Assignee, l.TeamID)
+		if err != nil && fault.KindOf(err) != fault.KindNotFound {
+			return Letter{}, err
+		}
 		if err != nil {
 			bad.add("assignee", "%q is not a member of the team", *e.Assignee)
 		}

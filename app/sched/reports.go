@@ -189,8 +189,7 @@ func (r *Reports) StateCounts(ctx context.Context, scope access.Scope, taskID in
 
 // TasksByID gives the tasks that a list of instances or letters names.
 func (r *Reports) TasksByID(ctx context.Context, ids []int64) (map[int64]Task, error) {
-	slices.Sort(ids)
-	return r.store.TasksByID(ctx, slices.Compact(ids))
+	return r.store.TasksByID(ctx, slices.Compact(slices.Sorted(slices.Values(ids))))
 }
 
 // percentiles of the durations of the runs that succeeded.

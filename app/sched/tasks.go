@@ -159,6 +159,9 @@ func (s *Tasks) Update(ctx context.Context, by access.Actor, code string, w Task
 	}
 	if w.Team != "" {
 		team, err := s.store.Team(ctx, w.Team)
+		if err != nil && fault.KindOf(err) != fault.KindNotFound {
+			return Task{}, err
+		}
 		if err != nil || team.ID != old.TeamID {
 			return Task{}, fault.Invalid(fault.Field("team", "A task can't be moved to another team yet"))
 		}
