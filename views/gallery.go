@@ -28,6 +28,10 @@ func Gallery() []Example {
 		errorExamples(),
 		pieceExamples(),
 		taskExamples(),
+		instancesExamples(),
+		instanceExamples(),
+		lettersExamples(),
+		letterExamples(),
 	)
 }
 
