@@ -148,7 +148,7 @@ func instanceWhere(f sched.InstanceFilter) *where {
 		w.and("state IN ?", f.States)
 	}
 	if f.BizID != "" {
-		w.and("biz_id LIKE ? ESCAPE '!'", likePrefix(f.BizID))
+		w.begins("biz_id", f.BizID)
 	}
 	if f.NodeID != "" {
 		w.and("node_id=?", f.NodeID)

@@ -88,7 +88,7 @@ func (d *DB) Letters(ctx context.Context, f sched.LetterFilter, p sched.PageRequ
 		w.and("l.status IN ?", f.Statuses)
 	}
 	if f.BizID != "" {
-		w.and("l.biz_id LIKE ? ESCAPE '!'", likePrefix(f.BizID))
+		w.begins("l.biz_id", f.BizID)
 	}
 	if f.Assignee != 0 {
 		w.and("l.assignee_id=?", f.Assignee)

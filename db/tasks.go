@@ -153,7 +153,7 @@ func taskWhere(f sched.TaskFilter) *where {
 		w.and("archived_at IS NULL")
 	}
 	if f.Text != "" {
-		w.and("(code LIKE ? ESCAPE '!' OR name LIKE ? ESCAPE '!')", likePart(f.Text), likePart(f.Text))
+		w.and("(code LIKE ? ESCAPE '!' OR name LIKE ? ESCAPE '!')", likePart(strings.ToLower(f.Text)), likePart(f.Text)) // codes are in lower case
 	}
 	if f.Tag != "" {
 		w.and("tags LIKE ? ESCAPE '!'", likePart(","+f.Tag+","))

@@ -80,6 +80,11 @@ func (w *where) and(cond string, args ...any) {
 	w.args = append(w.args, args...)
 }
 
+// begins limits the query to biz_ids that begin with s, byte by byte: LIKE
+// would not tell a from A on SQLite, and finds no key there. They are of
+// printable ASCII, so \x7f is beyond all of them.
+func (w *where) begins(column, s string) { w.and(column+">=? AND "+column+"<?", s, s+"\x7f") }
+
 // scope limits the query to the teams that the actor may read; an empty scope
 // finds nothing.
 func (w *where) scope(column string, s access.Scope) {
