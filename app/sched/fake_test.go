@@ -64,6 +64,13 @@ func (l *ledger) call(name string) error {
 	return nil
 }
 
+// with changes or reads what a living node uses meanwhile.
+func (l *ledger) with(do func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	do()
+}
+
 // fails makes every call of the name fail; nil ends that.
 func (l *ledger) fails(name string, err error) { l.does(name, func() error { return err }) }
 
@@ -109,7 +116,7 @@ func (l *ledger) Register(_ context.Context, n NodeInfo) error {
 	if err := l.call("Register"); err != nil {
 		return err
 	}
-	l.nodes = append(l.nodes, n)
+	l.with(func() { l.nodes = append(l.nodes, n) })
 	return nil
 }
 
@@ -117,6 +124,8 @@ func (l *ledger) Beat(_ context.Context, b Beat) (bool, error) {
 	if err := l.call("Beat"); err != nil {
 		return false, err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.beats = append(l.beats, b)
 	return !l.gone[b.NodeID], nil
 }
@@ -130,6 +139,8 @@ func (l *ledger) Holding(_ context.Context, id string) ([]Held, error) {
 	if err := l.call("Holding"); err != nil {
 		return nil, err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var mine []Held
 	for _, h := range l.holding {
 		if h.NodeID == id {
@@ -141,6 +152,8 @@ func (l *ledger) Holding(_ context.Context, id string) ([]Held, error) {
 
 func (l *ledger) Wishes(context.Context, string) ([]string, error) {
 	err := l.call("Wishes")
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.wishes, err
 }
 
@@ -148,6 +161,8 @@ func (l *ledger) Lose(_ context.Context, h Held, _ time.Time) (Message, bool, er
 	if err := l.call("Lose"); err != nil {
 		return Message{}, false, err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.lost = append(l.lost, h)
 	m, again := l.again[h.InstanceID]
 	return m, again, nil
@@ -157,7 +172,7 @@ func (l *ledger) EndOverdue(_ context.Context, h Held, _ time.Time) error {
 	if err := l.call("EndOverdue"); err != nil {
 		return err
 	}
-	l.overdue = append(l.overdue, h)
+	l.with(func() { l.overdue = append(l.overdue, h) })
 	return nil
 }
 
@@ -205,12 +220,14 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// live lets the node beat until the test ends.
-func (b *bench) live(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
+// live lets the node beat until it is stopped, or the test ends.
+func (b *bench) live(t *testing.T) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { b.node.Live(ctx); close(done) }()
-	t.Cleanup(func() { stop(); <-done })
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
 }
 
 func pause(ctx context.Context, d time.Duration) {

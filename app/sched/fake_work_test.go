@@ -89,6 +89,7 @@ func (l *ledger) Settle(_ context.Context, s Settlement) (Settled, error) {
 	if err := l.call("Settle"); err != nil {
 		return Settled{}, err
 	}
+	l.with(func() { l.holding = nil }) // it runs no more
 	return l.settled, nil
 }
 

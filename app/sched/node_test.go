@@ -46,9 +46,9 @@ func TestANodeBeatsEveryFiveSecondsAndSoonAfterAFailure(t *testing.T) {
 		var at []time.Duration
 		b.ledger.does("Now", func() error { at = append(at, time.Since(start)); return nil })
 		b.ledger.failsTimes("Beat", 2, errAway)
-		b.live(t)
+		stop := b.live(t)
 		time.Sleep(18 * time.Second)
-		synctest.Wait()
+		stop()
 		require.Equal(t, []time.Duration{5 * time.Second, 6 * time.Second, 7 * time.Second, 12 * time.Second, 17 * time.Second}, at)
 		require.Equal(t, Beat{NodeID: "node-1", Now: b.ledger.now().Add(-time.Second), Gap: 10 * time.Second}, b.ledger.beats[2])
 	})
@@ -174,7 +174,7 @@ func TestTheFenceEndsWithItsRow(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		require.Empty(t, got, "it waits")
-		b.ledger.gone["node-1"] = true
+		b.ledger.with(func() { b.ledger.gone["node-1"] = true })
 		b.ledger.fails("Beat", nil)
 		require.ErrorIs(t, <-got, errGone)
 		require.ErrorIs(t, b.node.fence(t.Context(), "node-1"), errGone, "for good")

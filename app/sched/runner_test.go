@@ -25,7 +25,7 @@ func TestATargetIsCalledAndTheResultSettled(t *testing.T) {
 		require.Equal(t, Answer{}, w.run(t.Context()))
 		require.Equal(t, []Call{{
 			InstanceID: w.in.ID, TaskCode: "close-orders", BizID: "order-17", Key: "close-orders/order-17", Attempt: 2, Replay: 2,
-			ScheduledAt: w.in.WantedAt, Payload: w.in.Payload, Target: w.task.Spec.Target,
+			ScheduledAt: w.in.WantedAt, Payload: w.in.Payload, Target: w.task.Spec.Target, Idempotent: true,
 			ReceiptURL: "https://ax.example/r/" + w.in.ID, ReceiptToken: "token-2",
 		}}, w.target.calls)
 		require.Equal(t, []Settlement{{
@@ -201,10 +201,11 @@ func TestAResultWaitsForTheLedger(t *testing.T) {
 		w := newWorker(t)
 		w.ledger.failsTimes("Settle", 400, errAway) // 200 s
 		w.ledger.holding = []Held{{InstanceID: w.in.ID, NodeID: "node-1", ClaimID: "claim-1", DeadlineAt: w.clock.Now()}}
-		w.live(t)
+		stop := w.live(t)
 		start := time.Now()
 		require.Equal(t, Answer{}, w.run(t.Context()))
 		require.Equal(t, 200*time.Second, time.Since(start))
+		stop()
 		require.Len(t, w.target.calls, 1, "one call, however often it is settled")
 		require.Empty(t, w.ledger.overdue, "the audit spares an answer in hand")
 		require.Empty(t, w.ledger.lost)
@@ -217,8 +218,9 @@ func TestAnUnsentResultWaitsForTheLedgerToo(t *testing.T) {
 		w.task.Spec.Policy.TimeoutSeconds = 0
 		w.ledger.failsTimes("Settle", 400, errAway)
 		w.ledger.holding = []Held{{InstanceID: w.in.ID, NodeID: "node-1", ClaimID: "claim-1", DeadlineAt: w.clock.Now()}}
-		w.live(t)
+		stop := w.live(t)
 		w.run(t.Context())
+		stop()
 		require.Empty(t, w.target.calls)
 		require.Len(t, w.ledger.settles, 401)
 		require.Empty(t, w.ledger.overdue, "its answer is in hand: nothing was sent")
@@ -276,7 +278,7 @@ func TestACallThatAPersonCanceledIsSettled(t *testing.T) {
 		w.target.do = until(time.Minute)
 		w.ledger.settled = Settled{Ending: Ending{To: Canceled}}
 		w.live(t)
-		time.AfterFunc(time.Second, func() { w.ledger.wishes = []string{w.in.ID} })
+		time.AfterFunc(time.Second, func() { w.ledger.with(func() { w.ledger.wishes = []string{w.in.ID} }) })
 		start := time.Now()
 		require.Equal(t, Answer{}, w.run(t.Context()))
 		require.Equal(t, 5*time.Second, time.Since(start), "the next beat reads the wish")
