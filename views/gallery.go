@@ -27,6 +27,8 @@ func Gallery() []Example {
 		entryExamples(),
 		errorExamples(),
 		pieceExamples(),
+		dashboardExamples(),
+		opsExamples(),
 		taskExamples(),
 		instancesExamples(),
 		instanceExamples(),
