@@ -22,6 +22,7 @@ import (
 
 	"ax/app/access"
 	"ax/app/sched"
+	"ax/views"
 )
 
 // QueueInfo is what the pages show of one queue: the carrier's figures, and
@@ -147,6 +148,10 @@ type App struct {
 	streams map[string]bool // routes without a deadline
 	settled atomic.Bool     // there is an administrator: asked once
 	sidebar sidebar
+
+	dashboards recent[views.DashboardPage] // by scope
+	carriers   recent[views.QueuesPage]
+	counts     recent[map[sched.State]int] // by scope, task and period
 }
 
 // New makes the application and its routes.
