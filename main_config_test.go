@@ -1,0 +1,348 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// configText writes a configuration file and returns its path.
+func configText(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "my.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// settings lists all fields of a configuration by key.
+func settings(c *config) map[string]reflect.Value {
+	out := map[string]reflect.Value{}
+	leaves(reflect.ValueOf(c).Elem(), "", out)
+	return out
+}
+
+func TestTheEmbeddedDefaultStartsEverythingOnOneMachine(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c, err := loadConfig("", nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"web", "scheduler", "worker"}, c.Roles)
+	require.True(t, c.embedded())
+	require.True(t, c.miniRedis())
+	require.Equal(t, "http://127.0.0.1:8080", c.baseURL())
+	require.Equal(t, 64, c.slots(), "in process there is one core or two")
+	require.Equal(t, []string{"default"}, c.queueNames())
+	require.Len(t, c.networks(), 6)
+	require.Equal(t, 15*time.Second, c.pulse().Dead)
+	require.Equal(t, time.Second, c.pulse().Retry)
+}
+
+func TestTheFileOfTheRepositoryIsTheEmbeddedDefault(t *testing.T) {
+	onDisk, err := os.ReadFile("config.yaml")
+	require.NoError(t, err)
+	require.Equal(t, string(defaultConfig), string(onDisk))
+	fromFile, err := loadConfig("config.yaml", nil)
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	embedded, err := loadConfig("", nil)
+	require.NoError(t, err)
+	require.Equal(t, embedded, fromFile)
+}
+
+func TestAFileOfTheWorkingFolderIsTakenUnasked(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("config.yaml", []byte("environment: here\n"), 0o600))
+	c, err := loadConfig("", nil)
+	require.NoError(t, err)
+	require.Equal(t, "here", c.Environment)
+	c, err = loadConfig(configText(t, "environment: named\n"), nil)
+	require.NoError(t, err)
+	require.Equal(t, "named", c.Environment, "--config wins")
+}
+
+func TestAFileThatIsNamedMustBeThere(t *testing.T) {
+	_, err := loadConfig(filepath.Join(t.TempDir(), "none.yaml"), nil)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "none.yaml")
+	_, err = loadConfig(t.TempDir(), nil)
+	require.ErrorContains(t, err, "read configuration")
+}
+
+// The file is the only documentation of the keys: none may be missing there,
+// and each has a comment of its own or stands right under a commented one.
+func TestEveryKeyIsInTheFileAndExplained(t *testing.T) {
+	plain := []string{"http.addr"} // its name and default say it
+	explained := explainedKeys(string(defaultConfig))
+	var c config
+	for key := range settings(&c) {
+		if !slices.Contains(plain, key) {
+			require.True(t, explained[key], "%s has no comment in config.yaml", key)
+		}
+	}
+}
+
+// explainedKeys reads the keys of a two-level file, and whether a comment
+// covers each.
+func explainedKeys(text string) map[string]bool {
+	out := map[string]bool{}
+	section, covered := "", false
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSpace(line)
+		key, rest, isKey := strings.Cut(bare, ":")
+		switch {
+		case strings.HasPrefix(bare, "#"):
+			covered = true
+		case bare == "":
+			covered = false
+		case isKey && line[0] == ' ':
+			out[section+"."+key] = covered || strings.Contains(rest, " # ")
+		case isKey:
+			section = key
+			out[key] = covered
+		}
+	}
+	return out
+}
+
+// samples are a text and its value for each type that a setting has.
+func samples() map[reflect.Type]struct {
+	text string
+	want any
+} {
+	type sample = struct {
+		text string
+		want any
+	}
+	return map[reflect.Type]sample{
+		reflect.TypeFor[string]():         {"some text: # not yaml", "some text: # not yaml"},
+		reflect.TypeFor[bool]():           {"true", true},
+		reflect.TypeFor[int]():            {"7", 7},
+		reflect.TypeFor[float64]():        {"99.5", 99.5},
+		reflect.TypeFor[time.Duration]():  {"1m30s", 90 * time.Second},
+		reflect.TypeFor[[]string]():       {"a, b:1 ,,c", []string{"a", "b:1", "c"}},
+		reflect.TypeFor[[]int]():          {"1, 2,3", []int{1, 2, 3}},
+		reflect.TypeFor[map[string]int](): {"fast:6,slow: 1", map[string]int{"fast": 6, "slow": 1}},
+	}
+}
+
+func TestEverySettingCanComeFromTheEnvironment(t *testing.T) {
+	var blank config
+	names := map[string]string{}
+	for key, field := range settings(&blank) {
+		name := envName(key)
+		require.Empty(t, names[name], "two keys share %s", name)
+		names[name] = key
+		s, ok := samples()[field.Type()]
+		require.True(t, ok, "%s: no sample of %s", key, field.Type())
+		var c config
+		from, err := c.overlay([]string{name + "=" + s.text})
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{key: name}, from)
+		require.Equal(t, s.want, settings(&c)[key].Interface(), key)
+	}
+}
+
+// What isn't of a setting's type is refused with the variable and the key.
+func TestAVariableOfTheWrongTypeIsRefused(t *testing.T) {
+	for name, bad := range map[string]string{
+		"AX_REDIS_DB": "three", "AX_REDIS_TLS": "perhaps", "AX_SCHEDULER_SCAN": "soon", "AX_NODE_BEAT": "5",
+		"AX_ALARMS_SUCCESS_RATE": "most", "AX_DEFAULTS_RETRY_DELAYS_SECONDS": "1,x", "AX_WORKER_QUEUES": "a:x",
+	} {
+		_, err := loadConfig("config.yaml", []string{name + "=" + bad})
+		require.ErrorContains(t, err, name+": "+strings.ToLower(strings.Replace(name[3:], "_", ".", 1))+": ")
+		require.ErrorContains(t, err, bad)
+	}
+}
+
+func TestTheEnvironmentWinsOverTheFile(t *testing.T) {
+	c, err := loadConfig(configText(t, "http:\n  addr: 127.0.0.1:1\n  external_url: https://ax.example.org/\n"), []string{
+		"PATH=/bin", "HOME", "AX_HTTP_ADDR=127.0.0.1:2", "AX_HTTP_ADDR=127.0.0.1:3",
+	})
+	require.NoError(t, err)
+	require.Equal(t, "127.0.0.1:3", c.HTTP.Addr)
+	require.Equal(t, "https://ax.example.org", c.baseURL())
+}
+
+func TestAVariableThatNamesNoSettingIsRefused(t *testing.T) {
+	for _, name := range []string{"AX_HTTP_ADRR", "AX_HTTP", "AX_", "AX_DATABASE"} {
+		_, err := loadConfig("config.yaml", []string{name + "=x"})
+		require.EqualError(t, err, name+": there is no such setting")
+	}
+	_, err := loadConfig("config.yaml", []string{"AX_TEST_REQUIRE=1", "AXE=1", "ax_http_addr=x"})
+	require.NoError(t, err)
+}
+
+// A file that can't be read as a configuration stops the start, and the
+// message names the file and the line.
+func TestABadFileIsRefusedWithItsLine(t *testing.T) {
+	cases := map[string]struct{ text, line, says string }{
+		"an unknown section":           {"environment: x\nhtpp:\n  addr: a:1\n", "[2:1]", `unknown field "htpp"`},
+		"an unknown key":               {"http:\n  adr: a:1\n", "[2:3]", `unknown field "adr"`},
+		"a word for a number":          {"node:\n  dead_after: many\n", "[2:15]", "int"},
+		"a duration without a unit":    {"scheduler:\n  scan: 5\n", "[2:9]", "time.Duration"},
+		"a list for a word":            {"log:\n  level: [info]\n", "[2:10]", "string"},
+		"a key twice":                  {"node:\n  beat: 5s\nnode:\n  beat: 6s\n", "[3:1]", `"node" already defined`},
+		"an open bracket":              {"roles: [web\n", "[1:8]", "']' not found"},
+		"a tab":                        {"\tenvironment: x\n", "[1:", "tab"},
+		"a list for the whole":         {"- roles\n", "[1:1]", "mapping is expected"},
+		"a word for the whole":         {"hello\n", "[1:1]", "mapping is expected"},
+		"a placeholder left as it was": {"database:\n  max_conns: ${CONNS}\n", "[2:14]", "int"},
+		"a word among the delays":      {"defaults:\n  retry_delays_seconds: [1, soon]\n", "[2:29]", "int"},
+		"a word for a weight":          {"worker:\n  queues:\n    fast: high\n", "[3:11]", "int"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			path := configText(t, c.text)
+			_, err := loadConfig(path, nil)
+			require.ErrorContains(t, err, path+": "+c.line)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+// Each setting out of its bounds is named with its line and its bounds.
+func TestAValueOutOfBoundsIsRefusedWithItsLine(t *testing.T) {
+	cases := map[string]struct{ key, value, says string }{
+		"no role":                  {"roles", "[]", "at least one of web, scheduler, worker"},
+		"an unknown role":          {"roles", "[web, cook]", `this is "cook"`},
+		"an unknown level":         {"log.level", "loud", "one of debug, info, warn, error"},
+		"an unknown format":        {"log.format", "xml", "text or json"},
+		"no data folder":           {"data_dir", `""`, "a folder is needed"},
+		"an address without port":  {"http.addr", "localhost", "host:port"},
+		"an address with a path":   {"http.external_url", "https://ax.example.org/ax", "an address such as"},
+		"an address of ftp":        {"http.external_url", "ftp://ax.example.org", "an address such as"},
+		"a proxy by name":          {"http.trusted_proxies", "[proxy]", `this is "proxy"`},
+		"one connection":           {"database.max_conns", "1", "between 2 and 1000"},
+		"a negative database":      {"redis.db", "-1", "between 0 and 999"},
+		"scans too dense":          {"scheduler.scan", "99ms", "between 100ms and 2s"},
+		"scans beyond the horizon": {"scheduler.scan", "2001ms", "between 100ms and 2s"},
+		"an empty batch":           {"scheduler.plan_batch", "0", "between 1 and 5000"},
+		"sweeps too rare":          {"scheduler.sweep", "61s", "between 100ms and 1m0s"},
+		"beats too dense":          {"node.beat", "199ms", "between 200ms and 1m0s"},
+		"dead after two":           {"node.dead_after", "2", "between 3 and 100"},
+		"negative slots":           {"worker.slots", "-1", "between 0 and 10000"},
+		"too many servers":         {"worker.servers", "17", "between 0 and 16"},
+		"no queue":                 {"worker.queues", "{}", "at least one queue"},
+		"a queue in capitals":      {"worker.queues", "{Fast: 1}", `this is "Fast"`},
+		"a queue of weight 0":      {"worker.queues", "{fast: 0}", "fast has 0"},
+		"an endless grace":         {"worker.shutdown_grace", "61m", "between 0s and 1h0m0s"},
+		"a network by address":     {"worker.allow_networks", "[10.0.0.1]", "prefixes such as"},
+		"no timeout":               {"defaults.timeout_seconds", "0", "between 1 and 86400"},
+		"negative retries":         {"defaults.retries", "-1", "between 0 and 100"},
+		"no delay":                 {"defaults.retry_delays_seconds", "[]", "at least one delay"},
+		"a delay of 0":             {"defaults.retry_delays_seconds", "[10, 0]", "this is 0"},
+		"more than all":            {"alarms.success_rate", "100.1", "percent"},
+		"a depth of 0":             {"alarms.queue_depth", "0", "more than 0"},
+		"a lag of 0":               {"alarms.lag", "0s", "between 1s and 1h0m0s"},
+		"an offset of a day":       {"alarms.clock_offset", "24h", "between 1s and 1h0m0s"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			text, line := "environment: x\n"+c.key+": "+c.value+"\n", 2
+			if section, key, ok := strings.Cut(c.key, "."); ok {
+				text, line = "environment: x\n"+section+":\n  "+key+": "+c.value+"\n", 3
+			}
+			path := configText(t, text)
+			_, err := loadConfig(path, nil)
+			require.ErrorContains(t, err, fmt.Sprintf("%s line %d: %s: ", path, line, c.key))
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+func TestAllBadValuesAreNamedAtOnce(t *testing.T) {
+	path := configText(t, "scheduler:\n  scan: 1h\nnode:\n  dead_after: 1\n")
+	_, err := loadConfig(path, []string{"AX_LOG_LEVEL=loud", "AX_NODE_DEAD_AFTER=2"})
+	require.EqualError(t, err, strings.Join([]string{
+		`AX_LOG_LEVEL: log.level: one of debug, info, warn, error; this is "loud"`,
+		path + ` line 2: scheduler.scan: between 100ms and 2s; this is 1h0m0s`,
+		`AX_NODE_DEAD_AFTER: node.dead_after: between 3 and 100 beats; this is 2`,
+	}, "\n"))
+}
+
+// Nodes that share a database must share the secret and Redis too; alone, ax
+// makes both itself.
+func TestNodesThatShareADatabaseNeedTheSecretAndRedis(t *testing.T) {
+	dsn := "AX_DATABASE_DSN=ax:hush@tcp(db:3306)/ax"
+	cases := map[string]struct {
+		env  []string
+		says string // empty: accepted
+	}{
+		"alone":                       {nil, ""},
+		"alone, with a secret":        {[]string{"AX_SECRET=" + strings.Repeat("s", 32)}, ""},
+		"alone, with a short secret":  {[]string{"AX_SECRET=hush"}, "AX_SECRET: secret: at least 32 characters; this has 4"},
+		"shared, without a secret":    {[]string{dsn, "AX_REDIS_ADDR=r:6379"}, "secret: it must be given when database.dsn is set"},
+		"shared, without Redis":       {[]string{dsn, "AX_SECRET=" + strings.Repeat("s", 32)}, "redis.addr: an address is needed when database.dsn is set"},
+		"shared":                      {[]string{dsn, "AX_SECRET=" + strings.Repeat("s", 32), "AX_REDIS_ADDR=r:6379"}, ""},
+		"shared, Redis by seeds":      {[]string{dsn, "AX_SECRET=" + strings.Repeat("s", 32), "AX_REDIS_ADDRS=r1:1,r2:1", "AX_REDIS_CLUSTER=true"}, ""},
+		"shared, with a short secret": {[]string{dsn, "AX_SECRET=hush", "AX_REDIS_ADDR=r:6379"}, "this has 4"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := loadConfig("config.yaml", c.env)
+			if c.says == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.says)
+			require.NotContains(t, err.Error(), "hush", "a secret is never shown")
+		})
+	}
+}
+
+// Whoever writes queues means these and no others.
+func TestWrittenQueuesReplaceTheDefaultOnes(t *testing.T) {
+	cases := map[string]struct {
+		text string
+		env  []string
+		want []string
+	}{
+		"none written":       {"worker:\n  slots: 4\n", nil, []string{"default"}},
+		"one":                {"worker:\n  queues:\n    fast: 6\n", nil, []string{"fast"}},
+		"several":            {"worker:\n  queues:\n    slow: 1\n    default: 2\n    fast: 6\n", nil, []string{"default", "fast", "slow"}},
+		"on one line":        {"worker: {queues: {fast: 6, slow: 1}}\n", nil, []string{"fast", "slow"}},
+		"by the environment": {"worker:\n  queues:\n    fast: 6\n", []string{"AX_WORKER_QUEUES=slow:1"}, []string{"slow"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := loadConfig(configText(t, c.text), c.env)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got.queueNames())
+		})
+	}
+}
+
+func TestAWrittenListReplacesTheDefaultOne(t *testing.T) {
+	c, err := loadConfig(configText(t, "roles: [web]\nworker:\n  allow_networks: []\ndefaults:\n  retry_delays_seconds: [5]\n"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"web"}, c.Roles)
+	require.Empty(t, c.networks())
+	require.Equal(t, []int{5}, c.Defaults.RetryDelaysSeconds)
+	require.True(t, c.has("web"))
+	require.False(t, c.has("worker"))
+}
+
+func TestSlotsDependOnWhereRedisRuns(t *testing.T) {
+	cases := map[string]struct {
+		env  []string
+		want int
+	}{
+		"in process":        {nil, 64},
+		"a server":          {[]string{"AX_REDIS_ADDR=r:6379"}, 256},
+		"a chosen number":   {[]string{"AX_WORKER_SLOTS=8"}, 8},
+		"chosen, on server": {[]string{"AX_WORKER_SLOTS=8", "AX_REDIS_ADDR=r:6379"}, 8},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, err := loadConfig("config.yaml", c.env)
+			require.NoError(t, err)
+			require.Equal(t, c.want, got.slots())
+		})
+	}
+}
