@@ -34,5 +34,26 @@ func away(err error) error {
 	return fmt.Errorf("%w: %w", ErrAway, err)
 }
 
+// marking is a GORM dialect that marks the errors of broken connections, so
+// that no query can forget to.
+type marking struct{ gorm.Dialector }
+
+// Initialize implements gorm.Dialector. GORM hands the error of a query for
+// rows on untranslated.
+func (m marking) Initialize(g *gorm.DB) error {
+	if err := m.Dialector.Initialize(g); err != nil {
+		return err
+	}
+	return g.Callback().Row().After("gorm:row").Register("ax:away", func(g *gorm.DB) { g.Error = away(g.Error) })
+}
+
+// Translate implements gorm.ErrorTranslator.
+func (m marking) Translate(err error) error {
+	if t, ok := m.Dialector.(gorm.ErrorTranslator); ok {
+		err = t.Translate(err)
+	}
+	return away(err)
+}
+
 // isNotFound tells that a query for one row found none.
 func isNotFound(err error) bool { return errors.Is(err, gorm.ErrRecordNotFound) }

@@ -35,7 +35,7 @@ func openMySQL(ctx context.Context, o Options) (*DB, error) {
 	}
 	// DisableWithReturning: with INSERT … RETURNING on MariaDB a "do nothing"
 	// reports one row on a conflict, which defeats "did I win the slot?".
-	g, err := gorm.Open(gmysql.New(gmysql.Config{Conn: pool, DisableWithReturning: true}), gormConfig(o.Log))
+	g, err := gorm.Open(marking{gmysql.New(gmysql.Config{Conn: pool, DisableWithReturning: true})}, gormConfig(o.Log))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the ledger: %w", away(err)), pool.Close())
 	}

@@ -161,7 +161,7 @@ func (d *DB) HandBack(ctx context.Context, s sched.Settlement) (bool, error) {
 // the place that became free.
 func (d *DB) Wake(ctx context.Context, taskID int64, now time.Time) (sched.Message, bool, error) {
 	if err := d.passGate(ctx, taskID); err != nil {
-		return sched.Message{}, false, fmt.Errorf("wake task %d: %w", taskID, err)
+		return sched.Message{}, false, fmt.Errorf("wake task %d: %w", taskID, away(err))
 	}
 	id, err := oldestDeferred(d.view(ctx), taskID, now)
 	if id == "" || err != nil {

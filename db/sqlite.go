@@ -34,8 +34,8 @@ func openSQLite(ctx context.Context, o Options) (*DB, error) {
 		dialect: sqliteDialect(), log: o.Log, pools: []*sql.DB{write, read},
 		migrationPool: func() (*sql.DB, func() error, error) { return write, func() error { return nil }, nil },
 	}
-	if d.write, err = gorm.Open(sqlite.New(sqlite.Config{Conn: write}), gormConfig(o.Log)); err == nil {
-		d.read, err = gorm.Open(sqlite.New(sqlite.Config{Conn: read}), gormConfig(o.Log))
+	if d.write, err = gorm.Open(marking{sqlite.New(sqlite.Config{Conn: write})}, gormConfig(o.Log)); err == nil {
+		d.read, err = gorm.Open(marking{sqlite.New(sqlite.Config{Conn: read})}, gormConfig(o.Log))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the ledger: %w", err), d.Close())
