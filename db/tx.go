@@ -62,7 +62,17 @@ func (d *DB) once(ctx context.Context, fn func(tx *gorm.DB) error) error {
 		return away(err)
 	}
 	done = true
-	return commitError(tx.Commit().Error)
+	return commitError(commit(tx))
+}
+
+// commit keeps the driver's own error: GORM's would be marked with ErrAway,
+// which says that nothing stands.
+func commit(tx *gorm.DB) error {
+	c, ok := tx.Statement.ConnPool.(gorm.TxCommitter)
+	if !ok {
+		return gorm.ErrInvalidTransaction
+	}
+	return c.Commit()
 }
 
 // commitError tells the three ends of a failed COMMIT apart: refused by the
