@@ -1,0 +1,65 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Examples of bodies, as they are typed.
+const (
+	exampleTask = `{
+  "code": "order.close-unpaid",
+  "name": "Close unpaid orders",
+  "team": "default",
+  "schedule": {"kind": "cron", "cron": "30 2 * * 1-5", "timezone": "Asia/Shanghai"},
+  "target": {"kind": "http", "url": "https://orders.example.com/close"},
+  "policy": {"idempotent": true}
+}`
+	exampleChange = `{
+  "name": "Close unpaid orders",
+  "version": 1,
+  "schedule": {"kind": "interval", "every_seconds": 300},
+  "target": {"kind": "http", "url": "https://orders.example.com/close"},
+  "policy": {"idempotent": true, "retry": {"kind": "exponential", "max": 5, "delays_seconds": [10, 600]}}
+}`
+	exampleReason  = `{"reason": "Bank closed on 1 January"}`
+	examplePause   = `{"until": "2026-12-24T18:00:00+08:00", "reason": "Stock-taking"}`
+	exampleTrigger = `{"biz_id": "SO-20261202-778431", "delay_seconds": 1800}`
+	exampleEdit    = `{"status": "solved", "solution": "Paid out by hand, ticket 4711", "cause": "bank offline"}`
+	exampleReceipt = `{"outcome": "succeeded", "message": "1,204 rows settled"}`
+)
+
+// exampleTriggered is the begin of what a trigger is answered with.
+const exampleTriggered = `{
+  "id": "0193868e-2f40-7c11-9a02-6b1fd2f0c7e1",
+  "task": "order.close-unpaid",
+  "biz_id": "SO-20261202-778431",
+  "key": "order.close-unpaid/SO-20261202-778431",
+  "state": "pending",
+  "due_at": "2026-12-02T07:02:07.000Z",
+  "duplicate": false
+}`
+
+// exampleProblem is an error.
+const exampleProblem = `{
+  "type": "about:blank",
+  "title": "Unprocessable Entity",
+  "status": 422,
+  "detail": "Some fields need another value",
+  "errors": [{
+    "field": "schedule.timezone",
+    "message": "A cron schedule needs a time zone, such as Asia/Shanghai"
+  }]
+}`
+
+// exampleText is an example as it stands in a table.
+func exampleText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(raw)
+}
