@@ -34,8 +34,8 @@ func arrows() map[string]rule {
 	return map[string]rule{
 		// Builds the parts; the only one that knows them all.
 		"ax": {
-			own:   append([]string{"ax/app", "ax/app/demo", "ax/db", "ax/jobs"}, domain...),
-			other: []string{"github.com/spf13/cobra", "github.com/goccy/go-yaml", "github.com/google/uuid"},
+			own:   append([]string{"ax/app", "ax/app/demo", "ax/app/settings", "ax/db", "ax/jobs"}, domain...),
+			other: []string{"github.com/spf13/cobra", "github.com/google/uuid"},
 			tests: []string{
 				"ax/db/dbtest", "ax/jobs/redistest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
 				"github.com/chromedp", goquery, mysql, sqlite,
@@ -50,6 +50,8 @@ func arrows() map[string]rule {
 		"ax/app/sched":  {own: append([]string{"ax/app/access"}, leaves...), tests: []string{rapid}},
 		"ax/app/alert":  {own: append([]string{"ax/app/access", "ax/app/sched"}, leaves...), tests: []string{rapid}},
 		"ax/app/demo":   {own: domain},
+		// How a configuration is read; which one is main's.
+		"ax/app/settings": {other: []string{"github.com/goccy/go-yaml"}},
 
 		// The edges, each the only home of its libraries. None imports
 		// another; only app's tests bring up a whole house.
@@ -88,6 +90,7 @@ func arrows() map[string]rule {
 		"ax/jobs/redistest": {own: []string{"ax/jobs"}},
 		"ax/db/dbtest":      {own: append([]string{"ax/db"}, domain...), other: []string{mysql, "github.com/google/uuid", testify}},
 		"ax/bench/engine":   {other: []string{mysql, sqlite}},
+		"ax/bench/shots":    {other: []string{"github.com/chromedp"}},
 	}
 }
 

@@ -6,19 +6,13 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"os"
-	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
-
 	"ax/app/sched"
+	"ax/app/settings"
 	"ax/jobs"
 )
 
@@ -153,180 +147,25 @@ func (c config) networks() []netip.Prefix {
 	return out
 }
 
-// loadConfig reads the file at path ("": config.yaml if there is one, else the
-// embedded copy) over the defaults, then the environment. Every error names
-// the key and where its value came from.
+// loadConfig reads the file at path ("": config.yaml if there is one) over the
+// embedded copy, then the environment, and checks every value.
 func loadConfig(path string, env []string) (config, error) {
 	var c config
-	if err := yaml.UnmarshalWithOptions(defaultConfig, &c, yaml.Strict()); err != nil {
-		return c, fmt.Errorf("embedded config.yaml: %w", err)
-	}
-	raw, name, err := configFile(path)
+	from, err := settings.Source{Defaults: defaultConfig, Path: path, Env: env}.Read(&c)
 	if err != nil {
 		return c, err
 	}
-	if raw != nil {
-		if slices.Contains(keysOf(raw), "$.worker.queues") {
-			c.Worker.Queues = nil // a written map replaces the default, it doesn't add to it
-		}
-		if err := yaml.UnmarshalWithOptions(raw, &c, yaml.Strict()); err != nil {
-			return c, fmt.Errorf("%s: %s", name, yaml.FormatError(err, false, true))
-		}
-	}
-	fromEnv, err := c.overlay(env)
-	if err != nil {
-		return c, err
-	}
-	return c, c.validate(origin{file: raw, name: name, env: fromEnv})
-}
-
-func configFile(path string) (raw []byte, name string, err error) {
-	if path == "" {
-		path = "config.yaml"
-		raw, err = os.ReadFile(path)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, "", nil
-		}
-	} else {
-		raw, err = os.ReadFile(path)
-	}
-	if err != nil {
-		return nil, path, fmt.Errorf("read configuration: %w", err)
-	}
-	return raw, path, nil
-}
-
-// keysOf lists the paths of the mapping keys of a document.
-func keysOf(raw []byte) []string {
-	var keys []string
-	file, err := parser.ParseBytes(raw, 0)
-	if err != nil {
-		return nil
-	}
-	for _, doc := range file.Docs {
-		for _, n := range ast.Filter(ast.MappingValueType, doc) {
-			keys = append(keys, n.GetPath())
-		}
-		for _, n := range ast.Filter(ast.MappingType, doc) {
-			keys = append(keys, n.GetPath())
-		}
-	}
-	return keys
-}
-
-// overlay sets every field whose AX_* variable is there and tells their keys.
-// A variable that names no key is refused: a typing error must not be silent.
-func (c *config) overlay(env []string) (map[string]string, error) {
-	fields := map[string]reflect.Value{}
-	leaves(reflect.ValueOf(c).Elem(), "", fields)
-	from := map[string]string{}
-	for _, line := range env {
-		name, value, _ := strings.Cut(line, "=")
-		if !strings.HasPrefix(name, "AX_") || strings.HasPrefix(name, "AX_TEST_") || name == "AX_FAILPOINT" {
-			continue
-		}
-		for key, field := range fields {
-			if name != envName(key) {
-				continue
-			}
-			if err := setField(field, value); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", name, key, err)
-			}
-			from[key] = name
-		}
-		if !slices.Contains(mapsValues(from), name) {
-			return nil, fmt.Errorf("%s: there is no such setting", name)
-		}
-	}
-	return from, nil
-}
-
-func mapsValues(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for _, v := range m {
-		out = append(out, v)
-	}
-	return out
-}
-
-func envName(key string) string { return "AX_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) }
-
-// leaves lists all settings by key.
-func leaves(v reflect.Value, prefix string, out map[string]reflect.Value) {
-	for i := range v.NumField() {
-		key := prefix + v.Type().Field(i).Tag.Get("yaml")
-		if v.Field(i).Kind() == reflect.Struct {
-			leaves(v.Field(i), key+".", out)
-			continue
-		}
-		out[key] = v.Field(i)
-	}
-}
-
-// setField reads a setting from text. Lists are separated by commas; queues
-// are "name:weight,name:weight".
-func setField(f reflect.Value, s string) error {
-	doc := s
-	switch f.Interface().(type) {
-	case string:
-		f.SetString(s)
-		return nil
-	case []string:
-		f.Set(reflect.ValueOf(splitList(s)))
-		return nil
-	case []int:
-		doc = "[" + s + "]"
-	case map[string]int:
-		doc = "{" + strings.ReplaceAll(s, ":", ": ") + "}"
-		f.SetZero()
-	}
-	if err := yaml.Unmarshal([]byte(doc), f.Addr().Interface()); err != nil {
-		return fmt.Errorf("%q is not a %s", s, f.Type())
-	}
-	return nil
-}
-
-func splitList(s string) []string {
-	var out []string
-	for part := range strings.SplitSeq(s, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			out = append(out, part)
-		}
-	}
-	return out
-}
-
-// origin tells where a setting came from, for the message about it.
-type origin struct {
-	file []byte
-	name string
-	env  map[string]string
-}
-
-func (o origin) of(key string) string {
-	if v := o.env[key]; v != "" {
-		return v
-	}
-	if o.file != nil {
-		if path, err := yaml.PathString("$." + key); err == nil {
-			if file, err := parser.ParseBytes(o.file, 0); err == nil {
-				if node, err := path.FilterFile(file); err == nil && node != nil {
-					return o.name + " line " + strconv.Itoa(node.GetToken().Position.Line)
-				}
-			}
-		}
-	}
-	return "default"
+	return c, c.validate(from)
 }
 
 var queueName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
 // validate checks every value and names all that are wrong at once.
-func (c config) validate(from origin) error {
+func (c config) validate(from settings.Origin) error {
 	var bad []error
 	check := func(key string, ok bool, format string, args ...any) {
 		if !ok {
-			bad = append(bad, fmt.Errorf("%s: %s: "+format, append([]any{from.of(key), key}, args...)...))
+			bad = append(bad, fmt.Errorf("%s: %s: "+format, append([]any{from.Of(key), key}, args...)...))
 		}
 	}
 	check("roles", len(c.Roles) > 0, "at least one of web, scheduler, worker is needed")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"ax/app/settings"
 )
 
 // configText writes a configuration file and returns its path.
@@ -19,13 +21,6 @@ func configText(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "my.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
-}
-
-// settings lists all fields of a configuration by key.
-func settings(c *config) map[string]reflect.Value {
-	out := map[string]reflect.Value{}
-	leaves(reflect.ValueOf(c).Elem(), "", out)
-	return out
 }
 
 func TestTheEmbeddedDefaultStartsEverythingOnOneMachine(t *testing.T) {
@@ -80,7 +75,7 @@ func TestEveryKeyIsInTheFileAndExplained(t *testing.T) {
 	plain := []string{"http.addr"} // its name and default say it
 	explained := explainedKeys(string(defaultConfig))
 	var c config
-	for key := range settings(&c) {
+	for key := range settings.Fields(&c) {
 		if !slices.Contains(plain, key) {
 			require.True(t, explained[key], "%s has no comment in config.yaml", key)
 		}
@@ -134,17 +129,17 @@ func samples() map[reflect.Type]struct {
 func TestEverySettingCanComeFromTheEnvironment(t *testing.T) {
 	var blank config
 	names := map[string]string{}
-	for key, field := range settings(&blank) {
-		name := envName(key)
+	for key, field := range settings.Fields(&blank) {
+		name := settings.Variable(key)
 		require.Empty(t, names[name], "two keys share %s", name)
 		names[name] = key
 		s, ok := samples()[field.Type()]
 		require.True(t, ok, "%s: no sample of %s", key, field.Type())
 		var c config
-		from, err := c.overlay([]string{name + "=" + s.text})
+		from, err := settings.Source{Defaults: defaultConfig, Env: []string{name + "=" + s.text}}.Read(&c)
 		require.NoError(t, err)
-		require.Equal(t, map[string]string{key: name}, from)
-		require.Equal(t, s.want, settings(&c)[key].Interface(), key)
+		require.Equal(t, name, from.Of(key))
+		require.Equal(t, s.want, settings.Fields(&c)[key].Interface(), key)
 	}
 }
 
@@ -185,7 +180,6 @@ func TestABadFileIsRefusedWithItsLine(t *testing.T) {
 		"an unknown section":           {"environment: x\nhtpp:\n  addr: a:1\n", "[2:1]", `unknown field "htpp"`},
 		"an unknown key":               {"http:\n  adr: a:1\n", "[2:3]", `unknown field "adr"`},
 		"a word for a number":          {"node:\n  dead_after: many\n", "[2:15]", "int"},
-		"a duration without a unit":    {"scheduler:\n  scan: 5\n", "[2:9]", "time.Duration"},
 		"a list for a word":            {"log:\n  level: [info]\n", "[2:10]", "string"},
 		"a key twice":                  {"node:\n  beat: 5s\nnode:\n  beat: 6s\n", "[3:1]", `"node" already defined`},
 		"an open bracket":              {"roles: [web\n", "[1:8]", "']' not found"},
@@ -203,6 +197,45 @@ func TestABadFileIsRefusedWithItsLine(t *testing.T) {
 			require.ErrorContains(t, err, path+": "+c.line)
 			require.ErrorContains(t, err, c.says)
 		})
+	}
+}
+
+// The decoder would take 3.7 as 3, and not say where a bad duration stands.
+func TestAValueOfTheWrongTypeIsRefusedWithItsLine(t *testing.T) {
+	for text, says := range map[string]string{
+		"scheduler:\n  scan: 5\n":    ` line 2: scheduler.scan: "5" is not a duration such as 30s`,
+		"scheduler:\n  scan: soon\n": ` line 2: scheduler.scan: "soon" is not a duration such as 30s`,
+		"redis:\n  db: 3.7\n":        ` line 2: redis.db: "3.7" is not a whole number`,
+	} {
+		path := configText(t, text)
+		_, err := loadConfig(path, nil)
+		require.EqualError(t, err, path+says)
+	}
+	_, err := loadConfig("config.yaml", []string{"AX_REDIS_DB=3.7"})
+	require.EqualError(t, err, `AX_REDIS_DB: redis.db: "3.7" is not a whole number`)
+}
+
+func TestAFileWithoutAnySettingChangesNothing(t *testing.T) {
+	want, err := loadConfig("config.yaml", nil)
+	require.NoError(t, err)
+	for _, text := range []string{"", "\n", "# later\n", "---\n", "worker:\n"} {
+		got, err := loadConfig(configText(t, text), nil)
+		require.NoError(t, err, "%q", text)
+		require.Equal(t, want, got, "%q", text)
+	}
+}
+
+func TestASecondDocumentIsRefused(t *testing.T) {
+	_, err := loadConfig(configText(t, "environment: x\n---\nenvironment: y\n"), nil)
+	require.ErrorContains(t, err, "more than one document")
+}
+
+// A message goes into logs: it must not quote the lines around the mistake.
+func TestAMessageShowsNoSecret(t *testing.T) {
+	for _, bad := range []string{"adr: 1", "addr: [", "tls: perhaps"} {
+		_, err := loadConfig(configText(t, "secret: hush\nredis:\n  "+bad+"\n  password: hush\ndatabase:\n  dsn: ax:hush@tcp(db)/ax\n"), nil)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "hush", bad)
 	}
 }
 
