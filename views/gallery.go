@@ -34,6 +34,7 @@ func Gallery() []Example {
 		instanceExamples(),
 		lettersExamples(),
 		letterExamples(),
+		apiExamples(),
 	)
 }
 
