@@ -92,23 +92,28 @@ func (d *DB) decided(tx *gorm.DB, plans []plannedTask) ([]missedRow, error) {
 	if len(tasks) == 0 {
 		return nil, nil
 	}
-	var known, ran []missedRow
+	return d.known(tx, tasks, from, to)
+}
+
+// known reads what the ledger knows of the tasks between two slots, instances
+// as ranges of one slot.
+func (d *DB) known(tx *gorm.DB, tasks []int64, from, to time.Time) ([]missedRow, error) {
+	var ranges, ran []missedRow
 	err := tx.Raw("SELECT task_id, from_slot, to_slot FROM missed_ranges WHERE task_id IN ? AND to_slot>=? AND from_slot<=?",
-		tasks, at(from), at(to)).Scan(&known).Error
+		tasks, at(from), at(to)).Scan(&ranges).Error
 	if err != nil {
 		return nil, err
 	}
 	err = tx.Raw("SELECT task_id, slot_at AS from_slot, slot_at AS to_slot FROM instances WHERE task_id IN ? AND biz_id>=? AND biz_id<=? AND replay=0",
 		tasks, sched.SlotBizID(from), sched.SlotBizID(to)).Scan(&ran).Error
-	return append(known, ran...), err
+	return append(ranges, ran...), err
 }
 
-// undecided cuts out of a range the slots that are known already.
+// undecided cuts a range where the ledger knows something already: a piece
+// neither holds nor reaches over it.
 func undecided(t sched.Task, m sched.MissedRange, known []missedRow) ([]sched.MissedRange, error) {
-	hits := slices.DeleteFunc(slices.Clone(known), func(k missedRow) bool {
-		return k.TaskID != m.TaskID || k.FromSlot.After(m.To) || k.ToSlot.Before(m.From)
-	})
-	if len(hits) == 0 {
+	hits := slices.DeleteFunc(slices.Clone(known), func(k missedRow) bool { return k.TaskID != m.TaskID })
+	if !within(hits, m.From, m.To) {
 		return []sched.MissedRange{m}, nil
 	}
 	times, err := t.Spec.Schedule.Times()
@@ -116,41 +121,60 @@ func undecided(t sched.Task, m sched.MissedRange, known []missedRow) ([]sched.Mi
 		return nil, err
 	}
 	var pieces []sched.MissedRange
-	fresh := true // the next slot begins a piece
 	for slot, ok := m.From, true; ok && !slot.After(m.To); slot, ok = times.Next(slot) {
-		if slices.ContainsFunc(hits, func(k missedRow) bool { return !slot.Before(k.FromSlot.Time) && !slot.After(k.ToSlot.Time) }) {
-			fresh = true
+		if within(hits, slot, slot) {
 			continue
 		}
-		if fresh {
-			piece := m
-			piece.From, piece.Slots = slot, 0
-			piece.Follows, _ = times.Prev(slot)
-			pieces, fresh = append(pieces, piece), false
+		if n := len(pieces) - 1; n >= 0 && !within(hits, pieces[n].To, slot) {
+			pieces[n].To = slot
+			pieces[n].Slots++
+			continue
 		}
-		last := &pieces[len(pieces)-1]
-		last.To = slot
-		last.Slots++
+		piece := m
+		piece.From, piece.To, piece.Slots = slot, slot, 1
+		piece.Follows, _ = times.Prev(slot)
+		pieces = append(pieces, piece)
 	}
 	return pieces, nil
 }
 
+// within tells whether one of the rows has an instant between two others.
+func within(rows []missedRow, from, to time.Time) bool {
+	return slices.ContainsFunc(rows, func(r missedRow) bool { return !r.FromSlot.After(to) && !r.ToSlot.Before(from) })
+}
+
 // addMissed records a range, or lengthens the open one that ends just before.
 func (d *DB) addMissed(tx *gorm.DB, m sched.MissedRange, now time.Time, node string) error {
-	if !m.Follows.IsZero() {
-		var id int64
-		err := tx.Raw("SELECT id FROM missed_ranges WHERE task_id=? AND to_slot=? AND reason=? AND instance_id IS NULL LIMIT 1",
-			m.TaskID, at(m.Follows), string(m.Reason)).Scan(&id).Error
-		if err != nil {
-			return err
-		}
-		if id != 0 {
-			return tx.Exec("UPDATE missed_ranges SET to_slot=?, slots=slots+? WHERE id=?", at(m.To), m.Slots, id).Error
-		}
+	open, err := d.openRange(tx, m)
+	if err != nil {
+		return err
+	}
+	if open != 0 {
+		return tx.Exec("UPDATE missed_ranges SET to_slot=?, slots=slots+? WHERE id=?", at(m.To), m.Slots, open).Error
 	}
 	return tx.Exec("INSERT INTO missed_ranges (task_id, team_id, from_slot, to_slot, slots, reason, policy, planned_by, created_at)"+
 		" VALUES (?,?,?,?,?,?,?,?,?) "+d.dialect.doNothing("missed_ranges"),
 		m.TaskID, m.TeamID, at(m.From), at(m.To), m.Slots, string(m.Reason), string(m.Policy), node, at(now)).Error
+}
+
+// openRange finds the range that m goes on from; 0: there is none. After an
+// edit the schedule's slot before m may lie beyond slots of the old schedule.
+func (d *DB) openRange(tx *gorm.DB, m sched.MissedRange) (int64, error) {
+	var id int64
+	if m.Follows.IsZero() {
+		return 0, nil
+	}
+	err := tx.Raw("SELECT id FROM missed_ranges WHERE task_id=? AND to_slot=? AND reason=? AND instance_id IS NULL LIMIT 1",
+		m.TaskID, at(m.Follows), string(m.Reason)).Scan(&id).Error
+	if id == 0 || err != nil {
+		return 0, err
+	}
+	after := m.Follows.Add(time.Millisecond)
+	known, err := d.known(tx, []int64{m.TaskID}, after, m.From)
+	if within(known, after, m.From) {
+		id = 0
+	}
+	return id, err
 }
 
 // madeUp notes on the open ranges of misfired slots which instance runs in

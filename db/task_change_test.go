@@ -258,6 +258,31 @@ func TestASlotPlannedBeforeThePauseIsNotMissed(t *testing.T) {
 	})
 }
 
+// After an edit the slot before a missed one may be long ago: the range that
+// ended there must not reach over what ran or was missed between.
+func TestARangeDoesNotReachOverAnEdit(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		task := dbtest.MakeTask(t, d, dbtest.Every(time.Minute))
+		set := func(now float64, every int) {
+			edit(t, d, task, later(now), func(task *sched.Task) { task.Spec.Schedule.EverySeconds = every })
+		}
+		pause(t, d, task, later(-10), later(30))
+		plan(t, d, t0) // 12:00 is missed
+		set(40, 20)
+		plan(t, d, later(60)) // 12:00:40 and 12:01:00 run
+		set(70, 300)          // the slot before 12:05 is 12:00
+		pause(t, d, task, later(80), later(400))
+		plan(t, d, later(300))
+		require.Len(t, missed(t, d, task), 2, "12:00 and 12:05")
+		set(310, 40) // 12:05:20 is missed
+		plan(t, d, later(320))
+		set(330, 60) // the slot before 12:06 is 12:05
+		plan(t, d, later(360))
+		require.Len(t, missed(t, d, task), 4)
+		require.Equal(t, []time.Time{later(40), later(60)}, slotsOf(t, d, task))
+	})
+}
+
 func TestAResumeMakesWhatWasDeferredDueNow(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		task, node := dbtest.MakeTask(t, d), dbtest.MakeNode(t, d)
