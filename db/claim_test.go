@@ -394,15 +394,17 @@ func TestAClaimWaitsForAnEditAndObeysIt(t *testing.T) {
 	clean(t, d)
 }
 
-// awaitLockWait waits until a statement of the ledger waits for a row.
+// awaitLockWait waits until a statement of the ledger takes so long that it
+// must be waiting for a row. (innodb_trx is renewed only when nobody read it
+// for 100 ms.)
 func awaitLockWait(t *testing.T, d *db.DB) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		var n int
-		err := d.View(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.innodb_trx x JOIN information_schema.processlist p ON p.id=x.trx_mysql_thread_id" +
-			" WHERE x.trx_state='LOCK WAIT' AND p.db=DATABASE()").Scan(&n).Error
+		err := d.View(t.Context()).Raw("SELECT COUNT(*) FROM information_schema.processlist" +
+			" WHERE db=DATABASE() AND command='Query' AND id<>CONNECTION_ID() AND time_ms>100").Scan(&n).Error
 		return err == nil && n > 0
-	}, waitLimit, 120*time.Millisecond) // the table is renewed only when nobody read it for 100 ms
+	}, 6*waitLimit, waitTick)
 }
 
 func TestAClaimWaitsForTheDeclarationOfItsNode(t *testing.T) {
