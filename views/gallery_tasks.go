@@ -181,8 +181,9 @@ func shownEditTask() TaskFormPage {
 func shownChangedTask() TaskFormPage {
 	p := shownEditTask()
 	p.Changed, p.Began = true, 40
-	p.TheirValues = p.Values
+	p.Theirs = p.Values
 	p.Values.Cron, p.Values.Timeout, p.Values.Owner = "0 3 * * MON-FRI", "30 s", ""
+	p.Mine = p.Values
 	p.Stored.UpdatedAt = sampleTime(95 * time.Second)
 	return p
 }

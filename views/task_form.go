@@ -25,10 +25,11 @@ type TaskFormPage struct {
 	MayUnsafe bool // allow retries of non-idempotent work
 	Preview   TaskPreview
 	// Changed is set when somebody saved after the form was opened: Stored is
-	// theirs then, and TheirValues are its fields.
-	Changed     bool
-	Began       int // version that the form began from
-	TheirValues TaskValues
+	// theirs then, Theirs are its fields, and Mine what the form would make of
+	// them.
+	Changed      bool
+	Began        int // version that the form began from
+	Theirs, Mine TaskValues
 }
 
 // TaskPreview is what the schedule typed means.

@@ -474,7 +474,7 @@ func taskChanged(p TaskFormPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if diff := taskDiff(p.TheirValues, p.Values); len(diff) > 0 {
+		if diff := taskDiff(p.Theirs, p.Mine); len(diff) > 0 {
 			var templ_7745c5c3_Var26 string
 			templ_7745c5c3_Var26, templ_7745c5c3_Err = templ.JoinStringErrs(" " + t(ctx, "Saving now makes these values yours:"))
 			if templ_7745c5c3_Err != nil {

@@ -96,9 +96,10 @@ func (p TaskPage) figures(ctx context.Context) []ui.Figure {
 		label string
 		value time.Duration
 	}{{"P50", p.Report.P50}, {"P95", p.Report.P95}, {"P99", p.Report.P99}} {
-		f := ui.Figure{Label: q.label, Value: dash, Sub: tn(ctx, "last %d good runs", p.Report.Timed)}
+		f := ui.Figure{Label: q.label, Value: dash, Sub: t(ctx, "no good run yet")}
 		if p.Report.Timed > 0 {
 			f.Value, f.Unit = splitUnit(duration(ctx, q.value))
+			f.Sub = tn(ctx, "last %d good runs", p.Report.Timed)
 		}
 		figures = append(figures, f)
 	}

@@ -155,6 +155,16 @@ func taskDiff(stored, typed TaskValues) []FieldDiff {
 	return out
 }
 
+// ChangedFields names the fields in which two definitions of a task differ, in
+// the viewer's language; "" when there are none.
+func (v Viewer) ChangedFields(old, now sched.Task) string {
+	var names []string
+	for _, d := range taskDiff(v.TaskValues(old, ""), v.TaskValues(now, "")) {
+		names = append(names, fieldLabel(With(context.Background(), v), d.Name))
+	}
+	return strings.Join(names, ", ")
+}
+
 // compactJSON makes two spellings of one JSON equal.
 func compactJSON(raw string) string {
 	var out bytes.Buffer

@@ -1,0 +1,149 @@
+package app
+
+import (
+	"encoding/json"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"ax/app/cron"
+	"ax/app/sched"
+	"ax/views"
+)
+
+// taskFields reads the form of a task.
+func (a *App) taskFields(c *gin.Context) (*form, error) { return a.form(c) }
+
+// typedTask is the form as it was typed, to be shown again.
+func (f *form) typedTask() views.TaskValues {
+	return views.TaskValues{
+		Code: f.text("code"), Name: f.text("name"), Team: f.text("team"), Group: f.text("group"), Owner: f.text("owner"), Tags: f.text("tags"),
+		Enabled: f.ticked("enabled"), URL: f.text("target.url"), Payload: f.raw("payload"), Queue: f.text("queue"),
+		Kind: f.text("schedule.kind"), Cron: f.raw("schedule.cron"), Zone: f.text("schedule.timezone"),
+		Every: f.text("schedule.every_seconds"), Anchor: f.text("schedule.anchor"), RunAt: f.text("schedule.run_at"), Delay: f.text("schedule.delay_seconds"),
+		Idempotent: f.text("policy.idempotent"), RetryKind: f.text("policy.retry.kind"), RetryMax: f.text("policy.retry.max"),
+		RetryDelays: f.text("policy.retry.delays_seconds"), Unsafe: f.ticked("policy.retry.unsafe"),
+		MaxConcurrent: f.text("policy.max_concurrent"), Timeout: f.text("policy.timeout_seconds"), AlertLevel: f.text("policy.alert_level"),
+		Note: f.text("note"), Version: f.number("version"),
+	}
+}
+
+// taskSpec is the task that the form describes; what can't be read is gathered
+// in f. Fields of other kinds of schedule than the one chosen are left out:
+// the form keeps them, out of sight, in case one changes one's mind.
+func (f *form) taskSpec(v views.Viewer, typed views.TaskValues, old sched.Task) sched.TaskSpec {
+	return sched.TaskSpec{
+		Code: typed.Code, Name: typed.Name, Team: typed.Team, Group: typed.Group, Owner: typed.Owner, Tags: f.words("tags"),
+		Schedule: f.scheduleSpec(v, typed, old),
+		Target:   sched.TargetSpec{Kind: sched.TargetHTTP, URL: typed.URL},
+		Policy:   f.policySpec(typed),
+		Queue:    typed.Queue, Payload: json.RawMessage(typed.Payload), Enabled: new(typed.Enabled),
+		Version: typed.Version, Note: typed.Note,
+	}
+}
+
+func (f *form) scheduleSpec(v views.Viewer, typed views.TaskValues, old sched.Task) sched.ScheduleSpec {
+	s := sched.ScheduleSpec{Kind: sched.ScheduleKind(typed.Kind), Timezone: typed.Zone}
+	if zone, err := cron.LoadZone(typed.Zone); err == nil {
+		f.zone = zone // of the moments typed
+	}
+	shown := v.TaskValues(old, "")
+	switch s.Kind {
+	case sched.KindCron:
+		s.Cron = typed.Cron
+	case sched.KindInterval:
+		s.EverySeconds, _ = f.seconds("schedule.every_seconds", typed.Every)
+		s.Anchor = f.keptMoment("schedule.anchor", typed, shown, old.Spec.Schedule.Anchor)
+	case sched.KindOnce:
+		s.RunAt = f.keptMoment("schedule.run_at", typed, shown, old.Spec.Schedule.RunAt)
+	case sched.KindDelay:
+		s.DelaySeconds, _ = f.seconds("schedule.delay_seconds", typed.Delay)
+	}
+	return s
+}
+
+// keptMoment reads a date and time field. One that wasn't touched stays the
+// instant it was: where the clocks go back, its text could mean two.
+func (f *form) keptMoment(name string, typed, shown views.TaskValues, was time.Time) time.Time {
+	text, before := typed.RunAt, shown.RunAt
+	if name == "schedule.anchor" {
+		text, before = typed.Anchor, shown.Anchor
+	}
+	if !was.IsZero() && text == before && typed.Zone == shown.Zone {
+		return was
+	}
+	return f.timeOf(name, text)
+}
+
+// timeOf is time for a text that was read already.
+func (f *form) timeOf(name, text string) time.Time {
+	g := &form{values: map[string][]string{name: {text}}, zone: f.zone}
+	at := g.time(name)
+	f.bad = append(f.bad, g.bad...)
+	return at
+}
+
+func (f *form) policySpec(typed views.TaskValues) sched.PolicySpec {
+	p := sched.PolicySpec{
+		AlertLevel: sched.AlertLevel(typed.AlertLevel),
+		Retry:      &sched.RetrySpec{Kind: sched.RetryKind(typed.RetryKind)},
+	}
+	switch typed.Idempotent {
+	case "true":
+		p.Idempotent = new(true)
+	case "false":
+		p.Idempotent = new(false)
+		p.Retry.Unsafe = typed.Unsafe
+	}
+	if n, ok := f.optional("policy.retry.max"); ok {
+		p.Retry.Max = &n
+	}
+	if n, ok := f.optional("policy.max_concurrent"); ok {
+		p.MaxConcurrent = &n
+	}
+	if n, ok := f.seconds("policy.timeout_seconds", typed.Timeout); ok {
+		p.TimeoutSeconds = &n
+	}
+	for part := range strings.FieldsFuncSeq(typed.RetryDelays, func(r rune) bool { return r == ',' || r == '，' || r == '、' || r == ';' || r == '\n' }) {
+		if n, ok := f.seconds("policy.retry.delays_seconds", part); ok {
+			p.Retry.DelaysSeconds = append(p.Retry.DelaysSeconds, n)
+		}
+	}
+	return p
+}
+
+// spanPart is a number with its unit; without one it is seconds.
+var spanPart = regexp.MustCompile(`^(\d{1,9})\s*(sec|s|秒|min|m|分钟|分|h|小时|d|天)?\s*`)
+
+var spanUnits = map[string]int{
+	"": 1, "s": 1, "sec": 1, "秒": 1, "m": 60, "min": 60, "分": 60, "分钟": 60, "h": 3600, "小时": 3600, "d": 86_400, "天": 86_400,
+}
+
+// seconds reads a length of time as people write it: "90", "2 min",
+// "1 h 30 min". ok is false when the text is empty or can't be read, which is
+// noted at the field.
+func (f *form) seconds(name, text string) (n int, ok bool) {
+	rest := strings.ToLower(strings.TrimSpace(text))
+	if rest == "" {
+		return 0, false
+	}
+	for bare := false; rest != ""; {
+		m := spanPart.FindStringSubmatch(rest)
+		if m == nil || bare {
+			f.refuse(name, "%q is not a length of time such as 90 s, 2 min or 1 h 30 min", clip(strings.TrimSpace(text), 30))
+			return 0, false
+		}
+		count, err := strconv.Atoi(m[1])
+		if err != nil {
+			return 0, false // nine digits always fit
+		}
+		n += count * spanUnits[m[2]]
+		rest, bare = rest[len(m[0]):], m[2] == ""
+	}
+	return n, true
+}
+
+func asSeconds(n int) time.Duration { return time.Duration(n) * time.Second }
