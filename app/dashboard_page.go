@@ -113,11 +113,12 @@ func groupLetters(page sched.PageOf[sched.Letter]) ([]views.LetterGroup, views.E
 		i, known := place[k]
 		if !known {
 			i, place[k] = len(all), len(all)
-			all = append(all, views.LetterGroup{Latest: l})
+			all = append(all, views.LetterGroup{Latest: l, First: l.ID})
 		}
 		if l.OpenedAt.After(all[i].Latest.OpenedAt) { // an older letter that was opened again
 			all[i].Latest = l
 		}
+		all[i].First = min(all[i].First, l.ID)
 		all[i].Letters.N++
 		all[i].Letters.More = page.Next != ""
 	}

@@ -16,6 +16,7 @@ import (
 type attention struct {
 	rank  int    // the lower the worse
 	kind  string // for tests
+	id    string // of the object, so that a refresh moves the line instead of rewriting it under the focus
 	state ui.State
 	title string
 	href  string
@@ -62,23 +63,23 @@ func failLook(ctx context.Context, icon, word string) ui.State {
 // stopped is what keeps work from being done at all.
 func (p DashboardPage) stopped(ctx context.Context) []attention {
 	var list []attention
-	add := func(kind, href, title, words string) {
+	add := func(kind, id, href, title, words string) {
 		list = append(list, attention{
-			rank: rankStopped, kind: kind, state: failLook(ctx, "alert-triangle", t(ctx, "Stopped|work")), title: title, href: href, words: words,
+			rank: rankStopped, kind: kind, id: id, state: failLook(ctx, "alert-triangle", t(ctx, "Stopped|work")), title: title, href: href, words: words,
 		})
 	}
 	if p.Queues.RedisAway {
-		add("redis", "/queues", t(ctx, "Redis does not answer"), t(ctx, "New work waits in the ledger; nothing is lost"))
+		add("redis", "", "/queues", t(ctx, "Redis does not answer"), t(ctx, "New work waits in the ledger; nothing is lost"))
 	}
 	if !p.scheduled(ctx) {
-		add("scheduler", "/nodes", t(ctx, "No scheduler is alive"), t(ctx, "Nothing is planned and nothing handed over; start a node with the role scheduler"))
+		add("scheduler", "", "/nodes", t(ctx, "No scheduler is alive"), t(ctx, "Nothing is planned and nothing handed over; start a node with the role scheduler"))
 	}
 	for _, q := range p.Queues.Rows {
 		switch {
 		case q.Due > 0 && p.Queues.serving(ctx, q.Name) == 0:
-			add("unserved", "/queues", t(ctx, "No node serves the queue %s", q.Name), tn(ctx, "%d runs wait", q.Due))
+			add("unserved", q.Name, "/queues", t(ctx, "No node serves the queue %s", q.Name), tn(ctx, "%d runs wait", q.Due))
 		case q.Due >= p.Alarms.QueueDepth:
-			add("backlog", "/queues", t(ctx, "The queue %s is behind", q.Name),
+			add("backlog", q.Name, "/queues", t(ctx, "The queue %s is behind", q.Name),
 				t(ctx, "%s runs are due and have not begun; alarm at %s", number(q.Due), number(p.Alarms.QueueDepth)))
 		}
 	}
@@ -101,7 +102,7 @@ func (p DashboardPage) clocks(ctx context.Context) []attention {
 			continue
 		}
 		a := attention{
-			rank: rankWarning, kind: "clock", href: "/nodes",
+			rank: rankWarning, kind: "clock", id: n.ID, href: "/nodes",
 			state: ui.State{Icon: "clock", Class: "retry", Word: t(ctx, "Clock")},
 			title: t(ctx, "The clock of %s is off by %s", processName(n), offsetText(ctx, n.ClockOffset)),
 			words: t(ctx, "against the database; over %s it stops planning", duration(ctx, sched.ClockStop)),
@@ -120,15 +121,15 @@ func (p DashboardPage) badErrors(ctx context.Context) []attention {
 	var list []attention
 	for _, g := range p.Errors {
 		a := attention{
-			rank: rankFailed, kind: "letter", state: letterState(ctx, string(sched.LetterOpen)),
-			title: firstLine(g.Latest.Error), href: "/dead-letters/" + strconv.FormatInt(g.Latest.ID, 10),
+			rank: rankFailed, kind: "letter", id: strconv.FormatInt(g.First, 10), state: letterState(ctx, string(sched.LetterOpen)),
+			title: errorText(ctx, firstLine(g.Latest.Error)), href: "/dead-letters/" + strconv.FormatInt(g.Latest.ID, 10),
 			code: g.Task.Code, words: g.Task.Name, since: g.Latest.OpenedAt,
 		}
 		if a.title == "" {
 			a.title = state(ctx, string(g.Latest.Outcome)).Word
 		}
 		if g.Letters.N > 1 {
-			a.more, a.moreHref = g.Letters.letters(ctx), "/dead-letters?"+query("task", g.Task.Code)
+			a.more, a.moreHref = g.Letters.letters(ctx), LetterQuery{Task: g.Task.Code}.Path()
 		}
 		list = append(list, a)
 	}
@@ -146,11 +147,11 @@ func (p DashboardPage) unplannable(ctx context.Context) []attention {
 	var list []attention
 	for i, task := range p.Figures.Troubled {
 		a := attention{
-			rank: rankHeld, kind: "troubled", state: state(ctx, "broken"), title: t(ctx, "%s can’t be planned", task.Name),
-			href: pathTo("/tasks/", task.Code), code: task.Code, words: task.PlanError,
+			rank: rankHeld, kind: "troubled", id: task.Code, state: state(ctx, "broken"), title: t(ctx, "%s can’t be planned", task.Name),
+			href: taskURL(task.Code), code: task.Code, words: task.PlanError,
 		}
 		if rest := len(p.Figures.Troubled) - mostOfAKind; i == mostOfAKind && rest > 1 {
-			a = attention{rank: rankHeld, kind: "troubled", state: a.state, href: "/tasks?troubled=true", title: t(ctx, "More tasks can’t be planned")}
+			a = attention{rank: rankHeld, kind: "troubled", state: a.state, href: TasksFilter{Troubled: true}.URL(), title: t(ctx, "More tasks can’t be planned")}
 			return append(list, a)
 		}
 		list = append(list, a)
@@ -164,11 +165,11 @@ func (p DashboardPage) overlong(ctx context.Context) []attention {
 	for i, in := range p.Figures.Overlong {
 		look := ui.State{Icon: "clock-exclamation", Class: "late", Word: t(ctx, "Past its deadline")}
 		if rest := len(p.Figures.Overlong) - mostOfAKind; i == mostOfAKind && rest > 1 {
-			return append(list, attention{rank: rankHeld, kind: "overlong", state: look, href: "/instances?state=running", title: t(ctx, "More runs are past their deadline")})
+			return append(list, attention{rank: rankHeld, kind: "overlong", state: look, href: InstanceQuery{State: sched.Running}.Path(), title: t(ctx, "More runs are past their deadline")})
 		}
 		task := p.Figures.Tasks[in.TaskID]
 		list = append(list, attention{
-			rank: rankHeld, kind: "overlong", state: look, title: t(ctx, "%s runs past its deadline", task.Name),
+			rank: rankHeld, kind: "overlong", id: in.ID, state: look, title: t(ctx, "%s runs past its deadline", task.Name),
 			href: "/instances/" + in.ID, code: task.Code, since: in.DeadlineAt, words: in.BizID,
 		})
 	}
@@ -181,7 +182,7 @@ func (p DashboardPage) offline(ctx context.Context) []attention {
 	for _, n := range p.Figures.Nodes {
 		if n.ClosedAt.IsZero() && !lives(n, viewer(ctx).Now, p.Beats) {
 			list = append(list, attention{
-				rank: rankHeld, kind: "node", state: nodeState(ctx, "dead"), href: "/nodes",
+				rank: rankHeld, kind: "node", id: n.ID, state: nodeState(ctx, "dead"), href: "/nodes",
 				title: t(ctx, "Node %s is offline", processName(n)), since: n.BeatAt,
 				words: t(ctx, "last beat %s", clock(ctx, n.BeatAt)),
 			})

@@ -2,7 +2,6 @@ package views
 
 import (
 	"context"
-	"net/url"
 	"time"
 
 	"ax/app/sched"
@@ -22,9 +21,6 @@ func (a Alarms) low(r sched.Rate) bool {
 	share, ok := r.Success()
 	return ok && 100*share < a.SuccessRate
 }
-
-// pathTo is the address of one object.
-func pathTo(prefix, id string) string { return prefix + url.PathEscape(id) }
 
 // lateFor is how long an instant has passed.
 func lateFor(ctx context.Context, at time.Time) time.Duration { return viewer(ctx).Now.Sub(at) }
@@ -86,7 +82,7 @@ func (p DashboardPage) figures(ctx context.Context) []ui.Figure {
 }
 
 func (p DashboardPage) dueFigure(ctx context.Context) ui.Figure {
-	f := ui.Figure{Label: t(ctx, "Due in the next hour"), Value: number(p.Figures.DueSoon), Href: "/tasks?enabled=true", Sub: t(ctx, "nothing planned")}
+	f := ui.Figure{Label: t(ctx, "Due in the next hour"), Value: number(p.Figures.DueSoon), Href: TasksFilter{Enabled: "true"}.URL(), Sub: t(ctx, "nothing planned")}
 	if first := p.Figures.FirstDue; !first.IsZero() {
 		f.Sub = t(ctx, "first %s", relative(ctx, first))
 	}
@@ -97,14 +93,14 @@ func (p DashboardPage) runningFigure(ctx context.Context) ui.Figure {
 	n := p.count(sched.GroupRunning)
 	busy, slots := places(p.Figures.Nodes, viewer(ctx).Now, p.Beats)
 	return ui.Figure{
-		Label: t(ctx, "Running"), Value: number(n), Href: "/instances?group=running",
+		Label: t(ctx, "Running"), Value: number(n), Href: InstanceQuery{Group: sched.GroupRunning}.Path(),
 		Sub: t(ctx, "%s of %s places", number(busy), number(slots)),
 	}
 }
 
 func (p DashboardPage) retryingFigure(ctx context.Context) ui.Figure {
 	return ui.Figure{
-		Label: t(ctx, "Retrying"), Value: number(p.Figures.Open[sched.Retrying]), Href: "/instances?state=retrying",
+		Label: t(ctx, "Retrying"), Value: number(p.Figures.Open[sched.Retrying]), Href: InstanceQuery{State: sched.Retrying}.Path(),
 		Sub: t(ctx, "of %s waiting", number(p.count(sched.GroupWaiting))),
 	}
 }
@@ -120,7 +116,7 @@ func (p DashboardPage) lettersFigure(ctx context.Context) ui.Figure {
 func (p DashboardPage) lateFigure(ctx context.Context) ui.Figure {
 	f := ui.Figure{
 		Label: t(ctx, "Late, over %s", duration(ctx, sched.LateAfter)), Value: number(p.Figures.Late),
-		Href: "/instances?group=waiting", Sub: t(ctx, "all begin in time"),
+		Href: InstanceQuery{Group: sched.GroupWaiting}.Path(), Sub: t(ctx, "all begin in time"),
 	}
 	if p.Figures.Late > 0 {
 		f.Sub = t(ctx, "worst %s", viewer(ctx).Span(p.Figures.WorstLate))
@@ -130,7 +126,7 @@ func (p DashboardPage) lateFigure(ctx context.Context) ui.Figure {
 
 func (p DashboardPage) successFigure(ctx context.Context) ui.Figure {
 	rate := p.Figures.Hour
-	f := ui.Figure{Label: t(ctx, "Success, 1 h"), Value: dash, Href: "/instances?group=failed&since=1h", Sub: t(ctx, "nothing ended")}
+	f := ui.Figure{Label: t(ctx, "Success, 1 h"), Value: dash, Href: InstanceQuery{Group: sched.GroupFailed, Since: "1h"}.Path(), Sub: t(ctx, "nothing ended")}
 	value, ok := percentValue(int64(rate.Succeeded), int64(rate.Ended()))
 	if !ok {
 		return f
@@ -143,7 +139,7 @@ func (p DashboardPage) successFigure(ctx context.Context) ui.Figure {
 }
 
 func (p DashboardPage) lagFigure(ctx context.Context) ui.Figure {
-	f := ui.Figure{Label: t(ctx, "Lag P50 · P99"), Value: dash, Href: "/instances?since=1h", Sub: t(ctx, "nothing began in 1 h")}
+	f := ui.Figure{Label: t(ctx, "Lag P50 · P99"), Value: dash, Href: InstanceQuery{Since: "1h"}.Path(), Sub: t(ctx, "nothing began in 1 h")}
 	if p.Figures.LagOf == 0 {
 		return f
 	}

@@ -60,14 +60,14 @@ func sampleBusy() DashboardPage {
 func sampleErrors() []LetterGroup {
 	letter := func(id int64, age time.Duration, said string, n int, code, name string) LetterGroup {
 		return LetterGroup{
-			Latest: sched.Letter{ID: id, Error: said, Outcome: sched.OutcomeFailed, OpenedAt: ago(age)}, Letters: Counted{N: n},
+			First: id, Latest: sched.Letter{ID: id, Error: said, Outcome: sched.OutcomeFailed, OpenedAt: ago(age)}, Letters: Counted{N: n},
 			Task: sched.Task{Code: code, Name: name},
 		}
 	}
 	return []LetterGroup{
 		letter(9, 12*time.Second, "HTTP 422 PERIOD_CLOSED 会计期间已关账", 18, "ledger.post-journal", "Post journal entries"),
 		letter(8, 4*time.Minute, "HTTP 504 Gateway Timeout: upstream request timeout after 30000 ms while reading the response header from upstream", 1, "pay.capture", "Capture authorised card payments"),
-		letter(7, 2*time.Hour, "", 2, "notify.webhook-redeliver", "Retry undelivered webhooks"),
+		letter(7, 2*time.Hour, `answered_500:{"error":"duplicate_key_value_violates_unique_constraint","detail":"Key_(order_id,line_no)=(48211,3)_already_exists"}`, 2, "notify.webhook-redeliver", "Retry undelivered webhooks"),
 	}
 }
 

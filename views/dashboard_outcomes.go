@@ -20,7 +20,7 @@ func (p DashboardPage) groups(ctx context.Context) []groupLink {
 	out := make([]groupLink, 0, 5)
 	for _, g := range sched.Groups() {
 		n := p.count(g)
-		link := groupLink{name: string(g), look: group(ctx, string(g)), count: number(n), href: "/instances?group=" + string(g)}
+		link := groupLink{name: string(g), look: group(ctx, string(g)), count: number(n), href: InstanceQuery{Group: g}.Path()}
 		if n == 0 {
 			link.look.Class = "idle" // no failure is nothing to look at
 		}

@@ -12,9 +12,6 @@ import (
 	"ax/views/ui"
 )
 
-// query writes one parameter of an address.
-func query(name, value string) string { return url.Values{name: {value}}.Encode() }
-
 // lives tells whether a node beats, as far as one can know by now.
 func lives(n sched.NodeInfo, now time.Time, p sched.Pulse) bool {
 	return !n.Gone() && now.Sub(n.BeatAt) < p.Dead
@@ -152,12 +149,17 @@ func taken(busy, slots int) (class, width string) {
 	return "f-acc", dec(100*share, 2)
 }
 
+// runsOn is the list of what the node runs.
+func runsOn(n sched.NodeInfo) string {
+	return InstanceQuery{Node: n.ID, State: sched.Running}.Path()
+}
+
 // unfold is the address that shows what the node runs, or hides it again.
 func (p NodesPage) unfold(n sched.NodeInfo) string {
 	if n.ID == p.Shown {
 		return "/nodes"
 	}
-	return "/nodes?" + query("node", n.ID)
+	return "/nodes?" + url.Values{"node": {n.ID}}.Encode()
 }
 
 // whereabouts are the process's number and where it listens.

@@ -51,9 +51,9 @@ func (p QueuesPage) figures(ctx context.Context) []ui.Figure {
 		wait.Sub, wait.Alarm = worst.Name, worst.Wait > waitWarn
 	}
 	figures := []ui.Figure{
-		{Label: t(ctx, "Due and not begun"), Value: number(due), Sub: tn(ctx, "in %d queues, by the ledger", len(p.Rows)), Href: "/instances?group=waiting"},
+		{Label: t(ctx, "Due and not begun"), Value: number(due), Sub: tn(ctx, "in %d queues, by the ledger", len(p.Rows)), Href: InstanceQuery{Group: sched.GroupWaiting}.Path()},
 		{Label: t(ctx, "Ready in Redis"), Value: number(ready), Sub: t(ctx, "for the next free place")},
-		{Label: t(ctx, "In a worker"), Value: number(active), Sub: t(ctx, "%s come later", number(later)), Href: "/instances?group=running"},
+		{Label: t(ctx, "In a worker"), Value: number(active), Sub: t(ctx, "%s come later", number(later)), Href: InstanceQuery{Group: sched.GroupRunning}.Path()},
 		wait,
 	}
 	if p.RedisAway {
