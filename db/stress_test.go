@@ -86,7 +86,7 @@ type storm struct {
 	mail   chan string // the carrier: ids of instances
 	nodes  sync.Map    // index of the worker: its node's id
 	acts   atomic.Int64
-	taken  atomic.Int64
+	claims [sched.ClaimTake + 1]atomic.Int64 // by verdict
 	reruns *reruns
 }
 
@@ -183,7 +183,7 @@ func stormActors() map[string]func(*actor) error {
 }
 
 func (a *actor) plan() error {
-	defer a.rest(30 * time.Millisecond)
+	defer a.rest(8 * time.Millisecond)
 	now := a.now()
 	r, err := a.d.Plan(a.ctx, sched.PlanRequest{Now: now, Until: now.Add(sched.PlanHorizon), Limit: 7, Budget: 50, NodeID: "planner"})
 	for _, m := range r.Messages {
@@ -193,7 +193,7 @@ func (a *actor) plan() error {
 }
 
 func (a *actor) dispatch() error {
-	defer a.rest(20 * time.Millisecond)
+	defer a.rest(6 * time.Millisecond)
 	due, err := a.d.Due(a.ctx, a.now().Add(sched.PlanHorizon), 50)
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (a *actor) dispatch() error {
 }
 
 func (a *actor) edit() error {
-	defer a.rest(20 * time.Millisecond)
+	defer a.rest(6 * time.Millisecond)
 	now, kind := a.now(), a.r.IntN(6)
 	c := sched.TaskChange{Code: a.task().Code, Now: now, By: person, Version: kind < 4, Owed: kind < 4}
 	c.Apply = func(t sched.Task) (sched.Task, access.Entry, error) {
@@ -236,7 +236,7 @@ func (a *actor) edit() error {
 }
 
 func (a *actor) request() error {
-	defer a.rest(10 * time.Millisecond)
+	defer a.rest(40 * time.Millisecond)
 	task, now := a.task(), a.now()
 	in := request(task, fmt.Sprintf("order-%d", a.r.IntN(3000)))
 	in.ID, in.WantedAt, in.DueAt, in.CreatedAt = dbtest.IDAt(now), now, now, now
@@ -248,7 +248,7 @@ func (a *actor) request() error {
 }
 
 func (a *actor) sweep() error {
-	defer a.rest(40 * time.Millisecond)
+	defer a.rest(10 * time.Millisecond)
 	now := a.now()
 	all, err := a.d.Stale(a.ctx, now, 100)
 	for _, s := range all {
@@ -304,7 +304,7 @@ func (a *actor) judge(now time.Time) error {
 }
 
 func (a *actor) people() error {
-	defer a.rest(15 * time.Millisecond)
+	defer a.rest(6 * time.Millisecond)
 	now := a.now()
 	if a.r.IntN(2) == 0 {
 		page, err := a.d.Letters(a.ctx, sched.LetterFilter{Scope: all, Statuses: []sched.LetterStatus{sched.LetterOpen, sched.LetterTaken}}, sched.PageRequest{Limit: 20})
@@ -328,7 +328,10 @@ func (a *actor) people() error {
 	if err != nil || in.ID == "" {
 		return err
 	}
-	if in.Attempt > 0 && a.r.IntN(2) == 0 {
+	if a.r.IntN(3) > 0 {
+		if in.Attempt == 0 {
+			return nil
+		}
 		o := []sched.Outcome{sched.OutcomeSucceeded, sched.OutcomeFailed}[a.r.IntN(2)]
 		_, err = a.d.Receive(a.ctx, sched.Report{InstanceID: in.ID, Attempt: 1 + a.r.IntN(in.Attempt), Outcome: o}, now)
 		return err
