@@ -70,9 +70,27 @@ type ax struct {
 	addr  string
 	env   []string
 	cmd   *exec.Cmd
-	log   bytes.Buffer
+	log   lockedBuffer
 	ended chan struct{}
 	token string
+}
+
+// lockedBuffer is what a process printed, readable while it runs.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }
 
 // quick makes a death known within about a second.
