@@ -32,6 +32,10 @@ func TestPlanTask(t *testing.T) {
 			task: duePlan(minutely, "2026-03-02T12:00:00Z"), now: "2026-03-02T11:59:58.4Z",
 			run: moments("2026-03-02T12:00:00Z"), next: "2026-03-02T12:01:00Z",
 		},
+		"a slot at the horizon": {
+			task: duePlan(minutely, "2026-03-02T12:00:00Z"), now: "2026-03-02T11:59:58Z",
+			run: moments("2026-03-02T12:00:00Z"), next: "2026-03-02T12:01:00Z",
+		},
 		"a slot beyond the horizon": {
 			task: duePlan(minutely, "2026-03-02T12:00:00Z"), now: "2026-03-02T11:59:57.9Z", next: "2026-03-02T12:00:00Z",
 		},
