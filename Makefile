@@ -1,0 +1,86 @@
+# `make` lists what there is. The two commands of the README need no make.
+
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+RELEASE := -trimpath -tags nomsgpack -ldflags "-s -w -X main.version=$(VERSION)"
+TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/ax/bin
+TEMPL := go tool templ
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+##—— while one works
+
+dev: ## serve the embedded default at :7331, built again at each change
+	$(TEMPL) generate -path views -watch -proxy=http://127.0.0.1:8080 -cmd="go run ."
+
+gen: ## write the generated files
+	$(TEMPL) fmt views
+	$(TEMPL) generate -path views
+
+gallery: ## serve all pages in all states at :8099
+	go test ./views -run ServeTheGallery -serve 127.0.0.1:8099 -v -timeout 0
+
+demo: ## serve a throw-away installation with live tasks
+	go run . demo
+
+##—— before a change is sent
+
+test: ## run the tests; real servers are used when they are installed
+	go test ./...
+
+test-slow: ## run the tests tagged slow: crashes, kills, thousands of delays
+	@.ci/slow
+
+check: fmt-check vet gen-check tidy-check lengths lint ## check all that needs no running
+
+fmt-check: ## see that the Go and templ files are formatted
+	@bad=$$(git ls-files '*.go' | grep -v _templ.go | xargs gofmt -l); [ -z "$$bad" ] || { echo "not formatted:" $$bad; exit 1; }
+	@.ci/templ-fmt
+
+vet: ## go vet, with each build tag
+	go vet ./...
+	go vet -tags slow,failpoint ./...
+
+gen-check: ## see that the generated files are those of their sources
+	@$(TEMPL) generate -check -path views -log-level error
+
+tidy-check: ## see that go.mod names what is needed, and no more
+	go mod tidy -diff
+	go mod verify
+
+lengths: ## see that no file is longer than 400 lines
+	@.ci/lengths
+
+lint: $(TOOLS)/golangci-lint ## run the linters of .golangci.yml
+	$(TOOLS)/golangci-lint run ./...
+
+# The linter is built once per version; its own go.mod keeps its dependencies
+# out of ax's.
+$(TOOLS)/golangci-lint: tools/go.mod tools/go.sum
+	GOBIN=$(TOOLS) GOFLAGS=-buildvcs=false go -C tools install tool
+	@touch $@
+
+axe: tools/node_modules/axe-core/axe.min.js ## fetch axe-core, for the browser tests
+tools/node_modules/axe-core/axe.min.js: tools/package-lock.json
+	npm ci --prefix tools --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+##—— what comes out
+
+build: ## build the static program ./ax
+	CGO_ENABLED=0 go build $(RELEASE) -o ax .
+
+docker: ## build the image ax:VERSION
+	docker build --build-arg VERSION=$(VERSION) -t ax:$(VERSION) .
+
+bench: ## measure the engine and write docs/benchmarks.md (half an hour)
+	go run ./bench/engine -out docs/benchmarks.md
+
+shots: ## write pictures of all pages of the demo to shots/
+	@.ci/shots shots
+
+.PHONY: help dev gen gallery demo test test-slow check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
