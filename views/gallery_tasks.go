@@ -12,7 +12,7 @@ import (
 // taskExamples are the list, the form and the page of a task.
 func taskExamples() []Example {
 	return []Example{
-		{Name: "tasks", Component: Tasks(TasksPage{Rows: shownTaskRows(), Next: "store.snapshot", MayCreate: true})},
+		{Name: "tasks-list", Component: Tasks(TasksPage{Rows: shownTaskRows(), Next: "store.snapshot", MayCreate: true})},
 		{Name: "tasks-filtered", Component: Tasks(TasksPage{Rows: shownTaskRows()[:2], Prev: "a", Filter: TasksFilter{Tag: "critical", Kind: "cron", Text: "bil", Enabled: "true"}})},
 		{Name: "tasks-none", Component: Tasks(TasksPage{MayCreate: true})},
 		{Name: "tasks-none-viewer", Component: Tasks(TasksPage{})},

@@ -1,0 +1,29 @@
+package views
+
+import (
+	"testing"
+
+	cd "github.com/chromedp/chromedp"
+)
+
+// The form works by style alone: what isn't chosen is out of sight, and keeps
+// what was typed.
+func TestTheTaskFormShowsTheFieldsOfTheKindChosen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	s := newBrowserServer(t)
+	ctx := newTab(t, s.URL+"/task-new")
+	const cron, every, zone = `document.getElementById('f-schedule-cron').offsetParent`, `document.getElementById('f-schedule-every-seconds').offsetParent`, `document.getElementById('f-schedule-timezone').offsetParent`
+	is(t, ctx, cron+` && !`+every+` && `+zone)
+	do(t, ctx, cd.SendKeys(cd.CSS("#f-schedule-cron"), "0 3 * * *"))
+	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=interval]`)))
+	is(t, ctx, `!`+cron+` && `+every)
+	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=manual]`)))
+	is(t, ctx, `!`+cron+` && !`+every+` && !`+zone)
+	is(t, ctx, `!document.querySelector('.only-unsafe').offsetParent`)
+	do(t, ctx, cd.Click(cd.CSS(`[name="policy.idempotent"][value=false]`)))
+	is(t, ctx, `document.querySelector('.only-unsafe').offsetParent`)
+	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=cron]`)))
+	is(t, ctx, cron+` && document.getElementById('f-schedule-cron').value === '0 3 * * *'`)
+}
