@@ -226,21 +226,33 @@ func TestAnOverlappingSlotIsSkippedAndNamesWhatRuns(t *testing.T) {
 }
 
 // Work that has begun goes on although a slot of its task is running: it was
-// there first.
+// there first. What runs and what awaits its receipt hold a place.
 func TestARetryIsNeverSkippedAndTakesAFreePlace(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		task, node := dbtest.MakeTask(t, d, dbtest.Every(time.Minute), dbtest.Limit(1)), dbtest.MakeNode(t, d)
-		a := running(t, d, task, node, dbtest.Slot(t0))
-		settle(t, d, a, failure(), later(1))
-		exec(t, d, "UPDATE tasks SET spec=REPLACE(spec, '\"max_concurrent\":1', '\"max_concurrent\":2')")
-		b := running(t, d, task, node)
-		exec(t, d, "UPDATE tasks SET spec=REPLACE(spec, '\"max_concurrent\":2', '\"max_concurrent\":1')")
-		got := claim(t, d, a.Instance.ID, node, later(20))
-		require.Equal(t, sched.ClaimDefer, got.Verdict.Kind, "no place is free")
-		require.Equal(t, sched.Retrying, read(t, d, a.Instance.ID).State)
-		settle(t, d, b, success(), later(21))
-		take(t, d, a.Instance.ID, node, got.Verdict.Due)
-	})
+	t.Parallel()
+	for name, awaits := range map[string]bool{"beside one that runs": false, "beside one that awaits its receipt": true} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, d *db.DB) {
+				task, node := dbtest.MakeTask(t, d, dbtest.Every(time.Minute), dbtest.Limit(1)), dbtest.MakeNode(t, d)
+				a := running(t, d, task, node, dbtest.Slot(t0))
+				settle(t, d, a, failure(), later(1))
+				exec(t, d, "UPDATE tasks SET spec=REPLACE(spec, '\"max_concurrent\":1', '\"max_concurrent\":2')")
+				b := running(t, d, task, node)
+				if awaits {
+					settle(t, d, b, accepted(), later(2))
+				}
+				exec(t, d, "UPDATE tasks SET spec=REPLACE(spec, '\"max_concurrent\":2', '\"max_concurrent\":1')")
+				got := claim(t, d, a.Instance.ID, node, later(20))
+				require.Equal(t, sched.ClaimDefer, got.Verdict.Kind, "no place is free")
+				require.Equal(t, sched.Retrying, read(t, d, a.Instance.ID).State)
+				if awaits {
+					cancel(t, d, b.Instance.ID, later(21))
+				} else {
+					settle(t, d, b, success(), later(21))
+				}
+				take(t, d, a.Instance.ID, node, got.Verdict.Due)
+			})
+		})
+	}
 }
 
 // OVER-05: a request, a slot and a due retry at the same moment under limit 1.

@@ -125,7 +125,7 @@ func TestALostClaimFollowsTheVersionItBeganWith(t *testing.T) {
 }
 
 // STUCK-10: whoever repeats the sweep, and whatever moved meanwhile.
-func TestAClaimThatIsNotAsListedIsNotEnded(t *testing.T) {
+func TestSTUCK10AClaimThatIsNotAsListedIsNotEnded(t *testing.T) {
 	t.Parallel()
 	breaks := notOurs()
 	breaks["another claim of the same node and attempt"] = "UPDATE instances SET claim_id='00000000-0000-7000-8000-000000000002'"

@@ -103,7 +103,7 @@ func declare(t *testing.T, d *db.DB, me string, now time.Time) []string {
 	return dead
 }
 
-func TestANodeThatStoppedBeatingIsDeclaredDead(t *testing.T) {
+func TestDUP10ANodeIsDeclaredDeadNotBeforeItsTime(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		silent := dbtest.MakeNode(t, d, dbtest.Beaten(t0, later(40)))
 		me := dbtest.MakeNode(t, d, dbtest.Beaten(t0, later(50)))

@@ -134,9 +134,9 @@ func TestABatchTakesTheLongestDueFirst(t *testing.T) {
 	})
 }
 
-// Two planners share the work by their row locks: no task is planned twice,
+// DUP-03: planners share the work by their row locks: no task is planned twice,
 // and none waits for the other.
-func TestTwoPlannersShareTheWork(t *testing.T) {
+func TestDUP03SeveralPlannersShareTheWork(t *testing.T) {
 	t.Parallel()
 	d := dbtest.MariaDB(t)
 	team := dbtest.MakeTeam(t, d)

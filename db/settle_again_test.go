@@ -31,7 +31,7 @@ func TestOurOwnRepeatedSettlementIsOurs(t *testing.T) {
 	}
 }
 
-func TestASettlementWhoseAnswerWasCutOffIsSettledOnce(t *testing.T) {
+func TestSTUCK07ASettlementWhoseAnswerWasCutOffIsSettledOnce(t *testing.T) {
 	t.Parallel()
 	d, w := through(t)
 	run := running(t, d, dbtest.MakeTask(t, d, dbtest.Retries(0)), dbtest.MakeNode(t, d))

@@ -140,7 +140,7 @@ func TestAWishCancelsWhateverEndsWithoutSuccess(t *testing.T) {
 }
 
 // DUP-07, promise 3: a late result changes nothing and is told.
-func TestAResultThatIsNotOursIsRefusedAndRecorded(t *testing.T) {
+func TestDUP07AResultThatIsNotOursIsRefusedAndRecorded(t *testing.T) {
 	t.Parallel()
 	for name, breaking := range notOurs() {
 		t.Run(name, func(t *testing.T) {
