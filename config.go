@@ -4,8 +4,11 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +16,7 @@ import (
 
 	"ax/app/sched"
 	"ax/app/settings"
+	"ax/db"
 	"ax/jobs"
 )
 
@@ -120,6 +124,30 @@ func (c config) redisOptions() jobs.RedisOptions {
 		Addr: r.Addr, Username: r.Username, Password: r.Password, DB: r.DB, TLS: r.TLS,
 		MasterName: r.MasterName, Addrs: r.Addrs, Cluster: r.Cluster, Embedded: c.miniRedis(),
 	}
+}
+
+// nodeInfo describes this process to the other nodes.
+func (c config) nodeInfo() sched.NodeInfo {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	info := sched.NodeInfo{Host: host, PID: os.Getpid(), Version: version, Roles: c.Roles}
+	if c.has("web") {
+		info.Address = c.HTTP.Addr
+	}
+	if c.has("worker") {
+		info.Queues, info.Slots = c.queueNames(), c.slots()
+	}
+	return info
+}
+
+// dbOptions say which database, and where it is.
+func (c config) dbOptions(log *slog.Logger) db.Options {
+	if c.embedded() {
+		return db.Options{Dialect: db.SQLite, DSN: filepath.Join(c.DataDir, "ax.db"), MaxConns: c.Database.MaxConns, Log: log}
+	}
+	return db.Options{Dialect: db.MySQL, DSN: c.Database.DSN, MaxConns: c.Database.MaxConns, Log: log}
 }
 
 // queueNames lists the queues by name, "default" first: the first one is what

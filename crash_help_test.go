@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,4 +26,12 @@ func flush(t *testing.T, addr string) {
 	c := redis.NewClient(&redis.Options{Addr: addr})
 	defer c.Close()
 	require.NoError(t, c.FlushAll(t.Context()).Err())
+}
+
+// jsonID is an id of the API as a part of a path.
+func jsonID(v any) string {
+	if n, ok := v.(float64); ok {
+		return strconv.FormatInt(int64(n), 10)
+	}
+	return v.(string)
 }

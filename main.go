@@ -288,7 +288,7 @@ func (c *cli) migrationStatus(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	d, err := dialLedger(cmd.Context(), cfg, newLog(cfg, os.Stderr))
+	d, err := db.Open(cmd.Context(), cfg.dbOptions(newLog(cfg, os.Stderr)))
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -24,21 +22,9 @@ import (
 // newID makes an id that sorts by the time of its making.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// dialLedger opens the database as it is.
-func dialLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
-	o := db.Options{Dialect: db.MySQL, DSN: c.Database.DSN, MaxConns: c.Database.MaxConns, Log: log}
-	if c.embedded() {
-		if err := os.MkdirAll(c.DataDir, 0o700); err != nil {
-			return nil, fmt.Errorf("make the data folder: %w", err)
-		}
-		o.Dialect, o.DSN = db.SQLite, filepath.Join(c.DataDir, "ax.db")
-	}
-	return db.Open(ctx, o)
-}
-
 // openLedger opens the database and brings its schema up to date.
 func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
-	d, err := dialLedger(ctx, c, log)
+	d, err := db.Open(ctx, c.dbOptions(log))
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +120,7 @@ func (p *parts) buildEngine() {
 	c, d := p.cfg, p.ledger
 	p.node = sched.NewNode(sched.NodeOptions{
 		Store: d, Clock: p.clock, NewID: newID, Local: time.Now, Send: p.queue, Log: p.log,
-		Pulse: c.pulse(), Info: nodeInfo(c),
+		Pulse: c.pulse(), Info: c.nodeInfo(),
 	})
 	p.dispatcher = sched.NewDispatcher(d, p.queue, p.clock, p.log)
 	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: d, Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
@@ -146,21 +132,6 @@ func (p *parts) buildEngine() {
 		Store: d, Node: p.node, Clock: p.clock, Exec: jobs.Executors{sched.TargetHTTP: p.http},
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
-}
-
-func nodeInfo(c config) sched.NodeInfo {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	info := sched.NodeInfo{Host: host, PID: os.Getpid(), Version: version, Roles: c.Roles}
-	if c.has("web") {
-		info.Address = c.HTTP.Addr
-	}
-	if c.has("worker") {
-		info.Queues, info.Slots = c.queueNames(), c.slots()
-	}
-	return info
 }
 
 // worker makes the part that takes messages.
@@ -240,6 +211,11 @@ func (s *server) run(ctx context.Context) error {
 	if err := s.admit(ctx, p, front); err != nil {
 		return err
 	}
+	closeMetrics, err := p.serveMetrics()
+	if err != nil {
+		return err
+	}
+	defer closeMetrics()
 	return s.host(p, front).Run(ctx)
 }
 
@@ -339,9 +315,29 @@ func (s *server) offerSetup(ctx context.Context, p *parts) error {
 	return nil
 }
 
+// serveMetrics opens the listener of /metrics, if one is configured.
+func (p *parts) serveMetrics() (closeIt func(), err error) {
+	if p.cfg.Metrics.Addr == "" {
+		return func() {}, nil
+	}
+	h, err := app.NewMetrics(app.MetricsOptions{Log: p.log, Version: version, Clock: p.clock.Now, Beats: p.cfg.pulse(), Reports: p.reports, Queues: p.queues()})
+	if err != nil {
+		return nil, err
+	}
+	l, err := app.ListenMetrics(p.cfg.Metrics.Addr, h, p.log)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = l.Close() }, nil
+}
+
+func (p *parts) queues() queueReader {
+	weights := jobs.Queues(p.cfg.Worker.Queues)
+	return queueReader{weights, jobs.NewInspector(p.redis, weights, p.clock.Now), p.ledger, p.clock.Now}
+}
+
 // console makes the web application.
 func (p *parts) console() (*app.App, error) {
-	inspector := jobs.NewInspector(p.redis, jobs.Queues(p.cfg.Worker.Queues), p.clock.Now)
 	return app.New(app.Options{
 		Log: p.log, Version: version, Env: p.cfg.Environment, ExternalURL: p.cfg.HTTP.ExternalURL,
 		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
@@ -349,7 +345,7 @@ func (p *parts) console() (*app.App, error) {
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports,
 		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup,
-		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: queueReader{inspector, p.ledger, p.clock.Now}, Ready: p.checks,
+		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 	})
 }
 
@@ -371,26 +367,29 @@ func (p *parts) checks(ctx context.Context) []app.Check {
 
 // queueReader joins the carrier's figures and the ledger's own.
 type queueReader struct {
+	weights jobs.Queues
 	carrier *jobs.Inspector
 	ledger  *db.DB
 	now     func() time.Time
 }
 
+// List gives the ledger's own figures even when Redis is away.
 func (q queueReader) List(ctx context.Context) ([]app.QueueInfo, error) {
 	depth, err := q.ledger.QueueDepth(ctx, q.now())
 	if err != nil {
 		return nil, err
 	}
-	figures, err := q.carrier.Figures(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]app.QueueInfo, len(figures.Queues))
-	for i, f := range figures.Queues {
-		out[i] = app.QueueInfo{
-			Name: f.Name, Pending: f.Pending, Active: f.Active, Scheduled: f.Scheduled, Retry: f.Retry,
-			Archived: f.Archived, Paused: f.Paused, Latency: f.Latency, Due: depth[f.Name],
+	figures, away := q.carrier.Figures(ctx)
+	out := make([]app.QueueInfo, 0, len(q.weights))
+	for _, name := range q.weights.Names() {
+		info := app.QueueInfo{Name: name, Weight: q.weights[name], Due: depth[name]}
+		for _, f := range figures.Queues {
+			if f.Name == name {
+				info.Pending, info.Active, info.Scheduled, info.Retry, info.Archived = f.Pending, f.Active, f.Scheduled, f.Retry, f.Archived
+				info.Paused, info.Latency = f.Paused, f.Latency
+			}
 		}
+		out = append(out, info)
 	}
-	return out, nil
+	return out, away
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 
 	"github.com/libtnb/sqlite"
@@ -21,6 +22,9 @@ const sqliteReaders = 8
 func openSQLite(ctx context.Context, o Options) (*DB, error) {
 	if o.DSN == "" {
 		return nil, errors.New("open the ledger: no path of the SQLite file")
+	}
+	if err := os.MkdirAll(filepath.Dir(o.DSN), 0o700); err != nil {
+		return nil, fmt.Errorf("make the ledger's folder: %w", err)
 	}
 	write, err := sqlitePool(ctx, o.DSN, url.Values{"_txlock": {"immediate"}}, 1)
 	if err != nil {
