@@ -103,7 +103,7 @@ func instancesExamples() []Example {
 	narrow.Query = InstanceQuery{State: sched.Failed, Task: "billing.refund-sweep", BizID: "@2026", Node: "n-bj-1", Origin: sched.FromSchedule, Since: "2026-12-01T08:00", Until: "2026-12-02T09:00", After: runID}
 	narrow.Rows, narrow.Counts, narrow.Newer = full.Rows[6:7], nil, runID
 	return []Example{
-		{Name: "instances", Component: Instances(full)},
+		{Name: "instances-list", Component: Instances(full)},
 		{Name: "instances-narrow", Component: Instances(narrow)},
 		{Name: "instances-live", Component: onPage(InstancesLive(full))},
 		{Name: "instances-nothing-matches", Component: Instances(InstancesPage{Query: InstanceQuery{Group: sched.GroupFailed, Task: "fx.refresh-ecb"}, Since: sampleTime(24 * time.Hour), Counts: map[sched.State]int{}})},

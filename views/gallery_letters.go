@@ -58,7 +58,8 @@ func letterExamples() []Example {
 	solved.Runs = append(solved.Runs, succeededPage().View.Instance)
 	stale := letterSample()
 	stale.Stale, stale.Letter.Status, stale.Letter.Assignee, stale.Letter.Version = true, sched.LetterTaken, "ops-night", 4
-	stale.Values = LetterValues{Status: "solved", Cause: "network", Solution: "Raised gateway pool from 40 to 80", Version: 4}
+	stale.Was, stale.Base = ValuesOf(caseLetter()), ValuesOf(stale.Letter)
+	stale.Values = LetterValues{Status: "taken", Cause: "network", Solution: "Raised gateway pool from 40 to 80", Assignee: "ops-night", Version: 4}
 	bad := letterSample()
 	bad.Values.Assignee = "gone-person"
 	bad.Errors = []fault.FieldError{fault.Field("assignee", "%q is not a member of the team", "gone-person"), fault.Field("reason", "Say why: it is kept in the audit")}
@@ -78,7 +79,7 @@ func letterSample() LetterPage {
 	v := endedView()
 	l := caseLetter()
 	return LetterPage{
-		Letter: l, View: v, Runs: []sched.Instance{v.Instance}, Nodes: runNodes(), MaySolve: true, MayReplay: true, Values: ValuesOf(l),
+		Letter: l, View: v, Runs: []sched.Instance{v.Instance}, Nodes: runNodes(), MaySolve: true, MayReplay: true, Values: ValuesOf(l), Base: ValuesOf(l),
 		Members: []access.Member{
 			{Person: access.Person{ID: 1, Login: "ops-lead", Name: "ops-lead"}, Role: access.Owner},
 			{Person: access.Person{ID: 2, Login: "pay-oncall", Name: "Pay on call"}, Role: access.Operator},

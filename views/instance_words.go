@@ -107,3 +107,11 @@ func runOrigin(ctx context.Context, in sched.Instance) string {
 	}
 	return originText(ctx, in)
 }
+
+// versionText says which version of a definition ran.
+func versionText(ctx context.Context, ran, current int) string {
+	if ran == current {
+		return t(ctx, "version %s, the current one", number(ran))
+	}
+	return t(ctx, "version %s ran, %s is current", number(ran), number(current))
+}

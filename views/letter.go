@@ -25,8 +25,10 @@ type LetterPage struct {
 	MayReplay bool
 
 	Values  LetterValues       // of the form
+	Base    LetterValues       // what the form began from; it is sent along
 	Errors  []fault.FieldError // of the form, or of the replay: its field is "reason"
-	Stale   bool               // the form began from an older version: what is stored now is said
+	Stale   bool               // the letter was changed after the form had begun
+	Was     LetterValues       // what a stale form began from
 	Reason  string             // typed for a replay that was refused
 	Refused string             // why, translated
 }
@@ -167,24 +169,40 @@ func (p LetterPage) assigneeOptions(ctx context.Context) []ui.Option {
 	return out
 }
 
-// stored are the fields that differ from what was typed: what changed
-// meanwhile, or what this form is about to change.
-func (p LetterPage) stored(ctx context.Context) []string {
-	l, v := p.Letter, p.Values
+// changed are the fields that somebody else has changed since the stale form
+// began, as they are stored now.
+func (p LetterPage) changed(ctx context.Context) []string {
+	l, was := p.Letter, p.Was
 	var out []string
-	if string(l.Status) != v.Status {
+	if string(l.Status) != was.Status {
 		out = append(out, t(ctx, "Status: %s", letterState(ctx, string(l.Status)).Word))
 	}
-	if l.Cause != v.Cause {
+	if l.Cause != was.Cause {
 		out = append(out, t(ctx, "Cause: %s", cmp.Or(causeWord(ctx, l.Cause), t(ctx, "Not known yet"))))
 	}
-	if l.Assignee != v.Assignee {
+	if l.Assignee != was.Assignee {
 		out = append(out, t(ctx, "With: %s", cmp.Or(l.Assignee, t(ctx, "Nobody"))))
 	}
-	if l.Solution != v.Solution {
+	if l.Solution != was.Solution {
 		out = append(out, t(ctx, "Solution: %s", cmp.Or(l.Solution, t(ctx, "none yet"))))
 	}
 	return out
+}
+
+// Merged gives the form with what is stored where it was not touched since it
+// began from base: so that saving it again undoes nobody's work by accident.
+func (v LetterValues) Merged(base, stored LetterValues) LetterValues {
+	untouched := func(field *string, was, now string) {
+		if *field == was {
+			*field = now
+		}
+	}
+	untouched(&v.Status, base.Status, stored.Status)
+	untouched(&v.Cause, base.Cause, stored.Cause)
+	untouched(&v.Solution, base.Solution, stored.Solution)
+	untouched(&v.Assignee, base.Assignee, stored.Assignee)
+	v.Version = stored.Version
+	return v
 }
 
 // instancePage is the letter's instance as the pieces of its own page want it.
@@ -212,4 +230,13 @@ func (p LetterPage) answer(ctx context.Context) (exchange, bool) {
 		x.body = ""
 	}
 	return x, true
+}
+
+// sentAlong are the values that the form began from, so that a conflict can
+// tell what was touched.
+func (v LetterValues) sentAlong() []ui.Hidden {
+	return []ui.Hidden{
+		{Name: "was_status", Value: v.Status}, {Name: "was_cause", Value: v.Cause},
+		{Name: "was_solution", Value: v.Solution}, {Name: "was_assignee", Value: v.Assignee},
+	}
 }
