@@ -74,14 +74,15 @@ func (a *App) mountAPI(e *gin.Engine) {
 
 // add registers an operation. do gets the call with who asks and the body.
 func add[I, O any](s *api, op operation, do func(*api, context.Context, *call, *I) (*O, error)) {
-	responses := s.responses(op)
-	huma.Register(s.huma, huma.Operation{
+	d := huma.Operation{
 		Method: op.method, Path: op.path, OperationID: op.id, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.about, DefaultStatus: op.status,
-		Responses: responses, Security: securityOf(op.verb),
-		Extensions:  map[string]any{needsExtension: needs(op.verb)},
-		Middlewares: huma.Middlewares{s.guard(op)},
-	}, func(ctx context.Context, in *I) (*O, error) {
+		Responses: s.responses(op), Security: securityOf(op.verb), Middlewares: huma.Middlewares{s.guard(op)},
+	}
+	if role := needs(op.verb); role != "" {
+		d.Extensions = map[string]any{needsExtension: role}
+	}
+	huma.Register(s.huma, d, func(ctx context.Context, in *I) (*O, error) {
 		k := callOf(ctx)
 		out, err := do(s, ctx, k, in)
 		if err != nil {

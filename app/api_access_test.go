@@ -199,8 +199,11 @@ func TestForeignAndMissingLookTheSame(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/tasks/%C3%A9", "/tasks/" + strings.Repeat("a", 65), "/instances/1", "/instances/" + strings.ToUpper(l.InstanceID),
-		"/instances/{" + l.InstanceID + "}", "/dead-letters/0", "/dead-letters/-1", "/dead-letters/01", "/dead-letters/99999999999999999999", "/dead-letters/x"} {
+		"/instances/{" + l.InstanceID + "}", "/dead-letters/0", "/dead-letters/-1", "/dead-letters/01", "/dead-letters/99999999999999999999", "/dead-letters/x", "/tasks//", "/instances//"} {
 		require.Equal(t, 404, h.api(access.Owner).get(v1+path).status, path)
+	}
+	for _, path := range []string{"/tasks//trigger", "/instances//cancel", "/instances//receipt", "/dead-letters//replay"} {
+		require.Equal(t, 404, h.api(access.Owner).json("POST", v1+path, "").problem().Status, path)
 	}
 }
 

@@ -51,6 +51,11 @@ func (s *api) guard(op operation) func(huma.Context, func(huma.Context)) {
 
 // admitCall fills in the call; the status is 0 unless it is not the error's own.
 func (s *api) admitCall(c *gin.Context, op operation, k *call) (status int, err error) {
+	for _, p := range c.Params {
+		if p.Value == "" { // the router takes // for a name
+			return 0, noSuchObject()
+		}
+	}
 	if op.verb != anyone {
 		if k.actor, err = s.bearer(c); err != nil {
 			return 0, err

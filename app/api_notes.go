@@ -1,13 +1,12 @@
 package app
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
-
-var problemSchema = reflect.TypeFor[Problem]()
 
 func typeOf(zero any) reflect.Type { return reflect.TypeOf(zero) }
 
@@ -30,6 +29,13 @@ type fieldNote struct {
 
 // fieldNotes are by schema and field.
 func fieldNotes() map[string]map[string]fieldNote {
+	all := taskNotes()
+	maps.Copy(all, requestNotes())
+	return all
+}
+
+// taskNotes tell of what makes a task.
+func taskNotes() map[string]map[string]fieldNote {
 	return map[string]map[string]fieldNote{
 		"TaskSpec": {
 			"code":    {"Name for machines: unique in the installation, never changes; a–z, 0–9 and . _ -, at most 64. Needed for a new task", "order.close-unpaid", ""},
@@ -76,6 +82,12 @@ func fieldNotes() map[string]map[string]fieldNote {
 			"delays_seconds": {"Each 1 to 86,400", []int{10, 30, 120}, ""},
 			"unsafe":         {"Repeat non-idempotent work after a definite failure; owners only", false, ""},
 		},
+	}
+}
+
+// requestNotes tell of the other bodies, and of errors.
+func requestNotes() map[string]map[string]fieldNote {
+	return map[string]map[string]fieldNote{
 		"TriggerRequest": {
 			"biz_id":        {"Your name for the business action, at most 64 printable ASCII characters, not beginning with @; left out: ax makes one", "SO-20261202-778431", ""},
 			"delay_seconds": {"Run after so many seconds", 1800, ""},

@@ -88,7 +88,7 @@ func (s *api) responses(op operation) map[string]*huma.Response {
 		statuses = append(statuses, http.StatusConflict)
 	}
 	statuses = append(statuses, http.StatusUnauthorized)
-	problem := s.huma.OpenAPI().Components.Schemas.Schema(problemSchema, true, "")
+	problem := s.huma.OpenAPI().Components.Schemas.Schema(typeOf(Problem{}), true, "")
 	out := map[string]*huma.Response{}
 	for _, status := range statuses {
 		r := &huma.Response{
