@@ -81,6 +81,8 @@ func (p *problems) code(code string) {
 		p.add("code", "A code is needed")
 	case len(code) > maxCode:
 		p.add("code", "At most %d characters; this has %d", maxCode, len(code))
+	case code == "new" || code == "preview":
+		p.add("code", "The code %q is an address of the console", code)
 	case !codeForm.MatchString(code):
 		p.add("code", "Lower-case letters, digits, dots, hyphens and underscores, beginning with a letter or digit")
 	}
