@@ -46,7 +46,7 @@ func (d *Dispatcher) Tick(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	sent, err := d.HandOver(ctx, due)
-	return sent == handoverBatch && err == nil, err
+	return sent == handoverBatch, err
 }
 
 // HandOver sends the messages and marks what was sent as queued. It stops at
