@@ -99,15 +99,11 @@ func add[I, O any](s *api, op operation, do func(*api, context.Context, *call, *
 func (s *api) refused(c *gin.Context, err error) *Problem {
 	err = outOfTime(err)
 	if fault.KindOf(err) == fault.KindNotFound {
-		err = noSuchObject()
+		err = access.NoObject()
 	}
 	s.note(c, err)
 	s.retryAfter(c, err)
 	return problemOf(statusOf(err), err, c.Request.URL.Path, requestID(c))
-}
-
-func noSuchObject() error {
-	return fault.NotFound("There is no such object, or it belongs to another team")
 }
 
 // problemOfParameters says what the framework found wrong with parameters as
@@ -207,7 +203,7 @@ func listPage[T any](items []T, next string) listOf[T] {
 func letterNumber(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n <= 0 || strconv.FormatInt(n, 10) != s {
-		return 0, noSuchObject()
+		return 0, access.NoObject()
 	}
 	return n, nil
 }

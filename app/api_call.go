@@ -53,7 +53,7 @@ func (s *api) guard(op operation) func(huma.Context, func(huma.Context)) {
 func (s *api) admitCall(c *gin.Context, op operation, k *call) (status int, err error) {
 	for _, p := range c.Params {
 		if p.Value == "" { // the router takes // for a name
-			return 0, noSuchObject()
+			return 0, access.NoObject()
 		}
 	}
 	if op.verb != anyone {
@@ -114,7 +114,7 @@ func (s *api) may(c *gin.Context, op operation, by access.Actor) error {
 	if op.object != nil {
 		if err := op.object(c.Request.Context(), s, by, c); err != nil {
 			if fault.KindOf(err) == fault.KindNotFound {
-				return noSuchObject()
+				return access.NoObject()
 			}
 			return err
 		}

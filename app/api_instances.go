@@ -135,7 +135,7 @@ func instanceObject(ctx context.Context, s *api, by access.Actor, c *gin.Context
 
 func (s *api) findInstance(ctx context.Context, by access.Actor, id string) (sched.InstanceView, error) {
 	if !isID(id) {
-		return sched.InstanceView{}, noSuchObject()
+		return sched.InstanceView{}, access.NoObject()
 	}
 	return s.instances.Get(ctx, by, id)
 }
@@ -234,7 +234,7 @@ func (s *api) getInstance(ctx context.Context, k *call, in *instanceIn) (*wholeI
 
 func (s *api) cancelInstance(ctx context.Context, k *call, in *instanceIn) (*wholeInstanceOut, error) {
 	if !isID(in.ID) {
-		return nil, noSuchObject()
+		return nil, access.NoObject()
 	}
 	reason, err := k.reason()
 	if err != nil {

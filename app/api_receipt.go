@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"ax/app/access"
 	"ax/app/fault"
 	"ax/app/sched"
 )
@@ -81,7 +82,7 @@ func (s *api) receipt(k *call, in *receiptIn) (body []byte, attempt int, err err
 		no, ok := s.receipts.CheckReceipt(token, in.ID)
 		if !ok {
 			_ = s.strangers.take(who, now) // counted; the next look refuses
-			return noSuchObject()
+			return access.NoObject()
 		}
 		attempt = no
 		return nil

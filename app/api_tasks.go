@@ -107,7 +107,7 @@ func (s *api) findTask(ctx context.Context, by access.Actor, code string) (sched
 // compare it: codes are ASCII.
 func checkCode(code string) error {
 	if !isCode(code) {
-		return noSuchObject()
+		return access.NoObject()
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func (a *App) nodesSince(ctx context.Context, since time.Time) (map[string]sched
 func (a *App) instanceOf(c *gin.Context) (sched.InstanceView, error) {
 	id := c.Param("id")
 	if !isID(id) {
-		return sched.InstanceView{}, noSuchObject()
+		return sched.InstanceView{}, access.NoObject()
 	}
 	return a.instances.Get(c.Request.Context(), actor(c), id)
 }

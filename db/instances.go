@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 	"gorm.io/gorm"
 
-	"ax/app/fault"
+	"ax/app/access"
 	"ax/app/sched"
 )
 
@@ -110,7 +110,7 @@ func takeInstance(tx *gorm.DB, lock, id string) (sched.Instance, error) {
 	var r instanceRow
 	err := tx.Raw("SELECT * FROM instances WHERE id=?"+lock, id).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return sched.Instance{}, fault.NotFound("There is no such instance")
+		return sched.Instance{}, access.NoObject()
 	}
 	return r.instance(), err
 }

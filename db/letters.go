@@ -62,7 +62,7 @@ func takeLetter(tx *gorm.DB, lock string, id int64) (sched.Letter, error) {
 	var r letterRow
 	err := tx.Raw("SELECT * FROM dead_letters WHERE id=?"+lock, id).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return sched.Letter{}, fault.NotFound("There is no such dead letter")
+		return sched.Letter{}, access.NoObject()
 	}
 	return r.letter(), err
 }
@@ -72,7 +72,7 @@ func (d *DB) Letter(ctx context.Context, id int64) (sched.Letter, error) {
 	var r letterRow
 	err := d.view(ctx).Raw(selectLetter+" WHERE l.id=?", id).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return sched.Letter{}, fault.NotFound("There is no such dead letter")
+		return sched.Letter{}, access.NoObject()
 	}
 	return r.letter(), err
 }

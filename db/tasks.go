@@ -9,7 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"ax/app/fault"
+	"ax/app/access"
 	"ax/app/sched"
 )
 
@@ -84,7 +84,7 @@ func takeTask(tx *gorm.DB, lock, cond string, arg any) (sched.Task, error) {
 	var r taskRow
 	err := tx.Raw("SELECT * FROM tasks WHERE "+cond+lock, arg).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return sched.Task{}, fault.NotFound("There is no such task")
+		return sched.Task{}, access.NoObject()
 	}
 	if err != nil {
 		return sched.Task{}, err

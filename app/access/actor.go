@@ -75,7 +75,7 @@ func (a Actor) Check(v Verb, team int64) error {
 	case a.Can(v, team):
 		return nil
 	case !a.Sees(team):
-		return noObject()
+		return NoObject()
 	case minRole[v] == "":
 		return fault.Denied("This needs an administrator")
 	default:
@@ -83,8 +83,8 @@ func (a Actor) Check(v Verb, team int64) error {
 	}
 }
 
-// noObject is one text for what isn't there and for what belongs to others.
-func noObject() error {
+// NoObject is one text for what isn't there and for what belongs to others.
+func NoObject() error {
 	return fault.NotFound("There is no such object, or it belongs to another team")
 }
 

@@ -98,17 +98,17 @@ func (t *Teams) List(ctx context.Context, a Actor) ([]Team, error) {
 // Get gives one team by its code. Faults: NotFound, for a team of others too.
 func (t *Teams) Get(ctx context.Context, a Actor, code string) (Team, error) {
 	if !teamCode.MatchString(code) {
-		return Team{}, noObject()
+		return Team{}, NoObject()
 	}
 	team, err := t.store.Team(ctx, code)
 	if fault.KindOf(err) == fault.KindNotFound {
-		return Team{}, noObject()
+		return Team{}, NoObject()
 	}
 	if err != nil {
 		return Team{}, fmt.Errorf("team %q: %w", code, err)
 	}
 	if !a.Sees(team.ID) {
-		return Team{}, noObject()
+		return Team{}, NoObject()
 	}
 	return team, nil
 }

@@ -135,7 +135,7 @@ func (t *Tokens) List(ctx context.Context, a Actor, team int64) ([]APIToken, err
 func (t *Tokens) Revoke(ctx context.Context, a Actor, id int64) error {
 	tok, err := t.store.Token(ctx, id)
 	if fault.KindOf(err) == fault.KindNotFound {
-		return noObject()
+		return NoObject()
 	}
 	if err != nil {
 		return fmt.Errorf("revoke token %d: %w", id, err)
