@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -53,9 +54,17 @@ func TestAnyPathIsAPath(t *testing.T) {
 	}
 }
 
-func TestNoPathAndAMissingFolderAreRefused(t *testing.T) {
-	for _, path := range []string{"", filepath.Join(t.TempDir(), "none", "ax.db")} {
+func TestAMissingFolderIsMade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "yet", "ax.db")
+	require.NoError(t, dbtest.Open(t, db.SQLite, path).Migrate(t.Context()))
+	require.FileExists(t, path)
+}
+
+func TestAPathThatCantBeOneIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for _, path := range []string{"", filepath.Join(file, "ax.db"), filepath.Dir(file)} {
 		_, err := db.Open(t.Context(), db.Options{Dialect: db.SQLite, DSN: path})
-		require.ErrorContains(t, err, "open the ledger")
+		require.ErrorContains(t, err, "ledger", "%q", path)
 	}
 }
