@@ -86,35 +86,38 @@ func TestALedgerAwayBeforeTheClaimSendsTheMessageBack(t *testing.T) {
 // A cut commit leaves open whether the claim stands: it is read back.
 func TestAClaimWhoseCommitIsUnknown(t *testing.T) {
 	unknown := errors.Join(errAway, ErrCommitUnknown)
+	fails := func(err error) func(*worker) func(ClaimRequest) (Claimed, error) {
+		return func(*worker) func(ClaimRequest) (Claimed, error) {
+			return func(ClaimRequest) (Claimed, error) { return Claimed{}, err }
+		}
+	}
+	takes := func(w *worker) func(ClaimRequest) (Claimed, error) { return w.take }
+	drops := func(*worker) func(ClaimRequest) (Claimed, error) { return says(ClaimVerdict{Kind: ClaimDrop}) }
 	for name, c := range map[string]struct {
-		ours     bool
-		readErr  error
-		claimErr error // of the second claim
-		runs     bool
+		ours    bool
+		readErr error
+		second  func(*worker) func(ClaimRequest) (Claimed, error) // what a second claim is told
+		claims  int
+		runs    bool
+		again   bool
 	}{
-		"it stands":                      {ours: true, runs: true},
-		"it does not: claimed again":     {runs: true},
-		"it can't be read back":          {readErr: errAway},
-		"the second claim fails":         {claimErr: errAway},
-		"the second is unknown, too":     {claimErr: unknown},
-		"the second finds another owner": {claimErr: nil, runs: false, ours: false, readErr: nil},
+		"it stands, a second would find it running": {ours: true, second: drops, claims: 1, runs: true},
+		"it does not: claimed again":                {second: takes, claims: 2, runs: true},
+		"the second finds another owner":            {second: drops, claims: 2},
+		"it can't be read back":                     {readErr: errAway, second: takes, claims: 1, again: true},
+		"the second claim fails":                    {second: fails(errAway), claims: 2, again: true},
+		"the second is unknown, too":                {second: fails(unknown), claims: 2, again: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorker(t)
-				second := w.take
-				if c.claimErr != nil {
-					second = func(ClaimRequest) (Claimed, error) { return Claimed{}, c.claimErr }
-				}
-				if name == "the second finds another owner" {
-					second = says(ClaimVerdict{Kind: ClaimDrop})
-				}
-				w.ledger.claim = []func(ClaimRequest) (Claimed, error){func(ClaimRequest) (Claimed, error) { return Claimed{}, unknown }, second}
+				w.ledger.claim = []func(ClaimRequest) (Claimed, error){fails(unknown)(w), c.second(w)}
 				w.ledger.read = func(r ClaimRequest) (Claimed, bool, error) { return w.taken(r), c.ours, c.readErr }
 				got := w.run(t.Context())
 				require.Equal(t, 1, w.ledger.count("ReadClaim"))
+				require.Equal(t, c.claims, w.ledger.count("Claim"))
 				require.Equal(t, c.runs, len(w.target.calls) == 1)
-				require.Equal(t, c.readErr != nil || c.claimErr != nil, got.Again)
+				require.Equal(t, c.again, got.Again)
 				require.Zero(t, w.node.Busy())
 			})
 		})
