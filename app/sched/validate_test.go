@@ -67,6 +67,7 @@ func TestBadNamesAreRefused(t *testing.T) {
 		"a code with a dot first": {func(w *TaskSpec) { w.Code = ".close" }, []string{"code"}},
 		"a code with a line end":  {func(w *TaskSpec) { w.Code = "close\n" }, []string{"code"}},
 		"a code with a slash":     {func(w *TaskSpec) { w.Code = "../close" }, []string{"code"}},
+		"the code new":            {func(w *TaskSpec) { w.Code = "new" }, []string{"code"}},
 		"a code of 65":            {func(w *TaskSpec) { w.Code = strings.Repeat("a", 65) }, []string{"code"}},
 		"no name":                 {func(w *TaskSpec) { w.Name = "" }, []string{"name"}},
 		"a name of blanks":        {func(w *TaskSpec) { w.Name = " \t " }, []string{"name"}},
