@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -42,14 +43,14 @@ func (d *DB) Missed(ctx context.Context, taskID int64, limit int) ([]sched.Misse
 
 // storeMissed records the missed ranges of the plans and counts their slots.
 func (d *DB) storeMissed(tx *gorm.DB, plans []plannedTask, now time.Time, node string) (int, error) {
-	known, err := d.decided(tx, plans)
+	there, err := decided(tx, plans)
 	if err != nil {
 		return 0, err
 	}
 	n := 0
 	for _, p := range plans {
 		for _, m := range p.plan.Missed {
-			pieces, err := undecided(p.task, m, known)
+			pieces, err := undecided(p.task, m, there)
 			if err != nil {
 				return 0, err
 			}
@@ -70,49 +71,58 @@ func (d *DB) storeMissed(tx *gorm.DB, plans []plannedTask, now time.Time, node s
 	return n, nil
 }
 
-// decided reads the instances and ranges that are there already among the
-// slots that are to be recorded as missed. Mostly there are none: an edit may
-// come back to a slot planned ahead, or a person set next_fire_at back.
-func (d *DB) decided(tx *gorm.DB, plans []plannedTask) ([]missedRow, error) {
-	var tasks []int64
-	var from, to time.Time
+// span is a stretch of a task's slots.
+type span struct {
+	task     int64
+	from, to time.Time
+}
+
+// decided reads what the ledger knows already of the slots that are to be
+// recorded as missed. Mostly that is nothing: an edit may come back to a slot
+// planned ahead, or a person set next_fire_at back.
+func decided(tx *gorm.DB, plans []plannedTask) ([]missedRow, error) {
+	var spans []span
 	for _, p := range plans {
-		for _, m := range p.plan.Missed {
-			if len(tasks) == 0 || tasks[len(tasks)-1] != p.task.ID {
-				tasks = append(tasks, p.task.ID)
+		for i, m := range p.plan.Missed {
+			if i == 0 {
+				spans = append(spans, span{p.task.ID, m.From, m.To})
 			}
-			if from.IsZero() || m.From.Before(from) {
-				from = m.From
+			last := &spans[len(spans)-1]
+			if m.From.Before(last.from) {
+				last.from = m.From
 			}
-			if m.To.After(to) {
-				to = m.To
+			if m.To.After(last.to) {
+				last.to = m.To
 			}
 		}
 	}
-	if len(tasks) == 0 {
-		return nil, nil
-	}
-	return d.known(tx, tasks, from, to)
+	return known(tx, spans)
 }
 
-// known reads what the ledger knows of the tasks between two slots, instances
+// known reads the missed ranges and the instances within the spans, instances
 // as ranges of one slot.
-func (d *DB) known(tx *gorm.DB, tasks []int64, from, to time.Time) ([]missedRow, error) {
-	var ranges, ran []missedRow
-	err := tx.Raw("SELECT task_id, from_slot, to_slot FROM missed_ranges WHERE task_id IN ? AND to_slot>=? AND from_slot<=?",
-		tasks, at(from), at(to)).Scan(&ranges).Error
-	if err != nil {
-		return nil, err
+func known(tx *gorm.DB, spans []span) ([]missedRow, error) {
+	const one = "SELECT task_id, from_slot, to_slot FROM missed_ranges WHERE task_id=? AND to_slot>=? AND from_slot<=?" +
+		" UNION ALL SELECT task_id, slot_at, slot_at FROM instances WHERE task_id=? AND biz_id>=? AND biz_id<=? AND replay=0"
+	var out []missedRow
+	for chunk := range slices.Chunk(spans, 100) { // SQLite takes 500 SELECTs in one
+		args := make([]any, 0, 6*len(chunk))
+		for _, s := range chunk {
+			args = append(args, s.task, at(s.from), at(s.to), s.task, sched.SlotBizID(s.from), sched.SlotBizID(s.to))
+		}
+		var rows []missedRow
+		if err := tx.Raw(one+strings.Repeat(" UNION ALL "+one, len(chunk)-1), args...).Scan(&rows).Error; err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
 	}
-	err = tx.Raw("SELECT task_id, slot_at AS from_slot, slot_at AS to_slot FROM instances WHERE task_id IN ? AND biz_id>=? AND biz_id<=? AND replay=0",
-		tasks, sched.SlotBizID(from), sched.SlotBizID(to)).Scan(&ran).Error
-	return append(ranges, ran...), err
+	return out, nil
 }
 
 // undecided cuts a range where the ledger knows something already: a piece
 // neither holds nor reaches over it.
-func undecided(t sched.Task, m sched.MissedRange, known []missedRow) ([]sched.MissedRange, error) {
-	hits := slices.DeleteFunc(slices.Clone(known), func(k missedRow) bool { return k.TaskID != m.TaskID })
+func undecided(t sched.Task, m sched.MissedRange, there []missedRow) ([]sched.MissedRange, error) {
+	hits := slices.DeleteFunc(slices.Clone(there), func(k missedRow) bool { return k.TaskID != m.TaskID })
 	if !within(hits, m.From, m.To) {
 		return []sched.MissedRange{m}, nil
 	}
@@ -145,7 +155,7 @@ func within(rows []missedRow, from, to time.Time) bool {
 
 // addMissed records a range, or lengthens the open one that ends just before.
 func (d *DB) addMissed(tx *gorm.DB, m sched.MissedRange, now time.Time, node string) error {
-	open, err := d.openRange(tx, m)
+	open, err := openRange(tx, m)
 	if err != nil {
 		return err
 	}
@@ -159,7 +169,7 @@ func (d *DB) addMissed(tx *gorm.DB, m sched.MissedRange, now time.Time, node str
 
 // openRange finds the range that m goes on from; 0: there is none. After an
 // edit the schedule's slot before m may lie beyond slots of the old schedule.
-func (d *DB) openRange(tx *gorm.DB, m sched.MissedRange) (int64, error) {
+func openRange(tx *gorm.DB, m sched.MissedRange) (int64, error) {
 	var id int64
 	if m.Follows.IsZero() {
 		return 0, nil
@@ -170,8 +180,8 @@ func (d *DB) openRange(tx *gorm.DB, m sched.MissedRange) (int64, error) {
 		return 0, err
 	}
 	after := m.Follows.Add(time.Millisecond)
-	known, err := d.known(tx, []int64{m.TaskID}, after, m.From)
-	if within(known, after, m.From) {
+	there, err := known(tx, []span{{m.TaskID, after, m.From}})
+	if within(there, after, m.From) {
 		id = 0
 	}
 	return id, err

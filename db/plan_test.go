@@ -333,6 +333,22 @@ func TestSlotsInAPauseAreOneRange(t *testing.T) {
 	})
 }
 
+func TestManyTasksMissTheirSlotsInOneTick(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		const n = 230
+		team := dbtest.MakeTeam(t, d)
+		var last sched.Task
+		for range n {
+			last = dbtest.MakeTask(t, d, dbtest.Of(team), dbtest.Every(time.Minute))
+		}
+		r := plan(t, d, later(600))
+		require.Equal(t, 8*n, r.Missed)
+		require.Equal(t, 3*n, r.Instances)
+		require.Equal(t, n, count(t, d, "missed_ranges"))
+		accounted(t, d, last, t0, later(600), time.Minute)
+	})
+}
+
 // MISF-10: restarts don't move the slots of an interval.
 func TestMISF10AnIntervalKeepsItsAnchor(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
