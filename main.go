@@ -19,6 +19,7 @@ import (
 
 	"ax/app/access"
 	"ax/app/demo"
+	"ax/app/fault"
 	"ax/db"
 )
 
@@ -171,10 +172,15 @@ func (c *cli) userCommand() *cobra.Command {
 		in.Password = password
 		return c.withPeople(cmd.Context(), func(_ config, p people) error {
 			person, err := p.users.Create(cmd.Context(), commandActor(), in)
-			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), "created "+person.Login)
+			if err != nil {
+				return err
 			}
-			return err
+			fmt.Fprintln(cmd.OutOrStdout(), "created "+person.Login)
+			// A new installation gets a team to put tasks into.
+			if _, err := p.teams.EnsureDefault(cmd.Context()); fault.KindOf(err) != fault.KindNotFound {
+				return err
+			}
+			return nil
 		})
 	}}
 	create.Flags().StringVar(&in.Login, "login", "", "login")

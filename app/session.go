@@ -148,7 +148,8 @@ func (a *App) chooseTeam(c *gin.Context, teams []access.Team) int64 {
 			chosen = t
 		}
 	}
-	if asked && c.Request.Method == http.MethodGet {
+	// A refresh is no choice: two tabs would fight over the cookie.
+	if asked && c.Request.Method == http.MethodGet && !isHTMX(c) {
 		a.setCookie(c, teamCookie, chosen.Code, year)
 	}
 	return chosen.ID

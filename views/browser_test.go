@@ -48,7 +48,10 @@ func newBrowserServer(t *testing.T) *browserServer {
 			w.Header().Set("Content-Security-Policy", policy)
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			v := GalleryViewer(PickLang(r.FormValue("lang"), "", ""), r.FormValue("theme"))
-			v.Refresh = 1
+			v.Refresh = 0 // the examples' addresses are not served
+			if e.Name == "" {
+				v.Refresh = 1
+			}
 			if err := Render(e.For(r.Context(), v), w, e.Component); err != nil {
 				http.Error(w, err.Error(), http.StatusInternalServerError)
 			}
