@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"sync"
 	"sync/atomic"
@@ -90,9 +91,10 @@ func newBrowserServer(t *testing.T) *browserServer {
 func newTab(t *testing.T, url string) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
-	if err != nil {
+	if err != nil && os.Getenv("AX_TEST_REQUIRE") == "" {
 		t.Skip("chromium is not installed")
 	}
+	require.NoError(t, err)
 	opts := append(cd.DefaultExecAllocatorOptions[:], cd.ExecPath(path), cd.NoSandbox)
 	ctx, stop := cd.NewExecAllocator(t.Context(), opts...)
 	t.Cleanup(stop)
