@@ -79,30 +79,55 @@ func (r taskRow) task() (sched.Task, error) {
 	return t, nil
 }
 
+// shown is the task as lists and pages show it: one that can't be read carries
+// the reason and hides no other.
+func (r taskRow) shown() sched.Task {
+	t, err := r.task()
+	if err != nil {
+		t.Spec = sched.Spec{Schedule: sched.Schedule{Kind: sched.ScheduleKind(r.Kind)}}
+		t.PlanError = clip(err.Error(), 500)
+	}
+	return t
+}
+
 // takeTask reads one task by a condition; NotFound when there is none.
 func takeTask(tx *gorm.DB, lock, cond string, arg any) (sched.Task, error) {
-	var r taskRow
-	err := tx.Raw("SELECT * FROM tasks WHERE "+cond+lock, arg).Take(&r).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return sched.Task{}, access.NoObject()
-	}
+	r, err := takeTaskRow(tx, lock, cond, arg)
 	if err != nil {
 		return sched.Task{}, err
 	}
 	return r.task()
 }
 
+func takeTaskRow(tx *gorm.DB, lock, cond string, arg any) (taskRow, error) {
+	var r taskRow
+	err := tx.Raw("SELECT * FROM tasks WHERE "+cond+lock, arg).Take(&r).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return r, access.NoObject()
+	}
+	return r, err
+}
+
+func (d *DB) showTask(ctx context.Context, cond string, arg any) (sched.Task, error) {
+	r, err := takeTaskRow(d.view(ctx), "", cond, arg)
+	if err != nil {
+		return sched.Task{}, err
+	}
+	return r.shown(), nil
+}
+
 // Task gives the task of a code; NotFound when there is none.
 func (d *DB) Task(ctx context.Context, code string) (sched.Task, error) {
-	return takeTask(d.view(ctx), "", "code=?", code)
+	return d.showTask(ctx, "code=?", code)
 }
 
 // TaskByID gives the task of an id; NotFound when there is none.
 func (d *DB) TaskByID(ctx context.Context, id int64) (sched.Task, error) {
-	return takeTask(d.view(ctx), "", "id=?", id)
+	return d.showTask(ctx, "id=?", id)
 }
 
-// TasksByID gives the tasks of the ids that the scope may see, by id.
+// TasksByID gives the tasks of the ids, by id. It knows no scope: the ids come
+// from rows that the caller may see.
 func (d *DB) TasksByID(ctx context.Context, ids []int64) (map[int64]sched.Task, error) {
 	out := make(map[int64]sched.Task, len(ids))
 	if len(ids) == 0 {
@@ -113,11 +138,7 @@ func (d *DB) TasksByID(ctx context.Context, ids []int64) (map[int64]sched.Task, 
 		return nil, fmt.Errorf("read tasks: %w", err)
 	}
 	for _, r := range rows {
-		t, err := r.task()
-		if err != nil {
-			return nil, err
-		}
-		out[t.ID] = t
+		out[r.ID] = r.shown()
 	}
 	return out, nil
 }
@@ -135,11 +156,7 @@ func (d *DB) Tasks(ctx context.Context, f sched.TaskFilter, p sched.PageRequest)
 	}
 	out := sched.PageOf[sched.Task]{Next: page.Next, Prev: page.Prev}
 	for _, r := range rows {
-		t, err := r.task()
-		if err != nil {
-			return out, err
-		}
-		out.Items = append(out.Items, t)
+		out.Items = append(out.Items, r.shown())
 	}
 	return out, nil
 }
