@@ -375,3 +375,17 @@ func TestMISF13ANextSlotOfYesterdayIsPlanned(t *testing.T) {
 		require.Equal(t, later(3600), reload(t, d, task).NextFireAt)
 	})
 }
+
+func TestMISF13WhatRanOrWasRecordedIsNotMissedAgain(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		task := dbtest.MakeTask(t, d, dbtest.Every(time.Minute))
+		plan(t, d, later(300)) // 12:00 – 12:02 are recorded, 12:03 – 12:05 run
+		plan(t, d, later(360))
+		exec(t, d, "UPDATE tasks SET next_fire_at=? WHERE id=?", db.At(t0), task.ID)
+		r := plan(t, d, later(480))
+		require.Zero(t, r.Missed)
+		require.Equal(t, 2, r.Instances, "12:07 and 12:08")
+		require.Len(t, missed(t, d, task), 1)
+		accounted(t, d, task, t0, later(480), time.Minute)
+	})
+}
