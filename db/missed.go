@@ -214,7 +214,7 @@ func withdraw(tx *gorm.DB, old sched.Task, now time.Time) error {
 	}
 	times, err := old.Spec.Schedule.Times()
 	if err != nil {
-		return nil //nolint:nilerr // as planOwed: the task carries plan_error
+		return nil // as planOwed: the task carries plan_error
 	}
 	for _, r := range rows {
 		last, ok := times.Prev(now)
