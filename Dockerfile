@@ -8,7 +8,7 @@ RUN go mod download
 COPY . .
 ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -tags nomsgpack -ldflags "-s -w -X main.version=${VERSION}" -o /image/ax . \
- && mkdir -p /image/data /image/tmp /image/etc/ssl/certs \
+ && mkdir -p /image/tmp /image/etc/ssl/certs && mkdir -m 700 /image/data \
  && cp /etc/ssl/certs/ca-certificates.crt /image/etc/ssl/certs/
 
 FROM scratch
