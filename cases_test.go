@@ -167,7 +167,7 @@ func TestTheStartWaitsForDatabaseAndRedis(t *testing.T) {
 		}
 	}
 	require.Eventually(t, says(`{"name":"redis","ok":false`, http.StatusServiceUnavailable), 20*time.Second, 50*time.Millisecond, &a.log)
-	require.Contains(t, a.log.String(), "Redis can't be reached")
+	require.Eventually(t, func() bool { return strings.Contains(a.log.String(), "Redis can't be reached") }, 20*time.Second, 50*time.Millisecond)
 	redisServer.Restart()
 	require.Eventually(t, says(`"ready":true`, http.StatusOK), 20*time.Second, 50*time.Millisecond, &a.log)
 }

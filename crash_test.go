@@ -149,10 +149,20 @@ func TestTwentyKillsAtRandomMoments(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		a.settles("many", map[string]int{"succeeded": total}, 2*time.Minute)
+		// What was running at three of the kills is lost, by design: it is
+		// suspected of killing its node.
+		var states map[string]int
+		require.Eventually(t, func() bool {
+			states = a.states("many")
+			return states["succeeded"]+states["lost"] == total
+		}, 2*time.Minute, 200*time.Millisecond, "%v", &states)
 		a.verify()
-		keys := s.perKey()
-		require.Len(t, keys, total, "every accepted biz_id reached the target")
+		lost := a.call("GET", "/instances?task=many&state=lost", nil, http.StatusOK)["items"].([]any)
+		require.Less(t, len(lost), total/50, "%v", states)
+		for _, in := range lost {
+			require.EqualValues(t, 3, in.(map[string]any)["deaths"], "only a third death ends idempotent work: %v", in)
+		}
+		require.GreaterOrEqual(t, len(s.perKey()), states["succeeded"], "what succeeded reached the target")
 	})
 }
 
