@@ -35,6 +35,11 @@ func At(t time.Time) Millis      { return at(t) }
 func IsDuplicate(err error) bool { return isDuplicate(err) }
 func IsRetryable(err error) bool { return isRetryable(err) }
 
+// Snapshot is what Verify reads.
+func (d *DB) Snapshot(ctx context.Context, fn func(tx *gorm.DB) error) error {
+	return d.snapshot(ctx, fn)
+}
+
 // VerifyAt is Verify at an instant of the test's.
 func (d *DB) VerifyAt(ctx context.Context, now time.Time) ([]Problem, error) {
 	return d.verifyAt(ctx, now)

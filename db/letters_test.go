@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"ax/app/access"
 	"ax/app/fault"
@@ -197,6 +198,24 @@ func TestDEAD05OfTwoReplaysAtOnceOneIsMade(t *testing.T) {
 		require.Len(t, rows, 10)
 		require.Equal(t, 11, letterAt(t, d, l.ID).Opens)
 	})
+}
+
+func TestAReplayWaitsForAnEditOfItsLetter(t *testing.T) {
+	t.Parallel()
+	d := dbtest.MariaDB(t)
+	l, _ := dbtest.MakeLetter(t, d, dbtest.MakeTask(t, d))
+	var g errgroup.Group
+	editLetter(t, d, l.ID, func(l *sched.Letter) {
+		g.Go(func() error {
+			_, err := d.Replay(t.Context(), l.ID, dbtest.ID(), later(60), person, "")
+			return err
+		})
+		awaitLockWait(t, d)
+		l.Status, l.ClosedAt = sched.LetterSolved, later(60)
+	})
+	require.Equal(t, fault.KindConflict, fault.KindOf(g.Wait()), "it was solved meanwhile")
+	require.Equal(t, 1, count(t, d, "instances"))
+	clean(t, d)
 }
 
 // DEAD-01: the new instance and the letter stand or fall together.

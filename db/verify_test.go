@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
 
 	"ax/app/sched"
 	"ax/db"
@@ -216,5 +217,24 @@ func TestAnEmptyLedgerVerifies(t *testing.T) {
 		require.NoError(t, d.Close())
 		_, err = d.Verify(t.Context())
 		require.Error(t, err)
+	})
+}
+
+// A live ledger moves on between the checks; what they read must not.
+func TestVerifyReadsOneUnchangingView(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		exec(t, d, "INSERT INTO settings (name, value) VALUES ('a','old')")
+		require.NoError(t, d.Snapshot(t.Context(), func(tx *gorm.DB) error {
+			for range 2 {
+				var values []string
+				require.NoError(t, tx.Raw("SELECT value FROM settings").Scan(&values).Error)
+				require.Equal(t, []string{"old"}, values)
+				exec(t, d, "UPDATE settings SET value='new'") // it waits for nobody
+			}
+			return nil
+		}))
+		require.Equal(t, "new", rowOf(t, d, "SELECT value FROM settings"))
+		require.NoError(t, d.Tx(t.Context(), "look", func(tx *gorm.DB) error { return nil }), "the connection is as it was")
 	})
 }
