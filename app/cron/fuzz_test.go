@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -25,8 +26,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		e, err := Parse(s)
 		if err != nil {
-			require.IsType(t, &Error{}, err)
-			e := err.(*Error)
+			e, ok := errors.AsType[*Error](err)
+			require.True(t, ok, "%T", err)
 			require.Equal(t, strings.Count(e.Format, "%"), len(e.Args), e.Format)
 			return
 		}

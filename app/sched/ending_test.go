@@ -32,7 +32,7 @@ func TestFinish(t *testing.T) {
 		retries int
 		policy  Policy
 		outcome Outcome
-		definit bool
+		certain bool
 		want    State
 	}{
 		"a success":                              {policy: policyOf(true, 3), outcome: OutcomeSucceeded, want: Succeeded},
@@ -47,12 +47,12 @@ func TestFinish(t *testing.T) {
 		"a failure with no retry left":           {retries: 3, policy: policyOf(true, 3), outcome: OutcomeFailed, want: Failed},
 		"a timeout with no retry left":           {retries: 3, policy: policyOf(true, 3), outcome: OutcomeTimedOut, want: TimedOut},
 		"no retries wanted":                      {policy: policyOf(true, 0), outcome: OutcomeFailed, want: Failed},
-		"not idempotent, definite":               {policy: policyOf(false, 2), outcome: OutcomeFailed, definit: true, want: Failed},
+		"not idempotent, definite":               {policy: policyOf(false, 2), outcome: OutcomeFailed, certain: true, want: Failed},
 		"not idempotent, silence":                {policy: policyOf(false, 2), outcome: OutcomeTimedOut, want: TimedOut},
-		"allowed by an owner, definite":          {policy: unsafe, outcome: OutcomeFailed, definit: true, want: Retrying},
-		"allowed by an owner, definite, none":    {retries: 2, policy: unsafe, outcome: OutcomeFailed, definit: true, want: Failed},
+		"allowed by an owner, definite":          {policy: unsafe, outcome: OutcomeFailed, certain: true, want: Retrying},
+		"allowed by an owner, definite, none":    {retries: 2, policy: unsafe, outcome: OutcomeFailed, certain: true, want: Failed},
 		"allowed by an owner, silence":           {policy: unsafe, outcome: OutcomeTimedOut, want: TimedOut},
-		"allowed by an owner, unsent":            {policy: unsafe, outcome: OutcomeTimedOut, definit: true, want: Retrying},
+		"allowed by an owner, unsent":            {policy: unsafe, outcome: OutcomeTimedOut, certain: true, want: Retrying},
 		"a call cut off by nobody's wish":        {policy: policyOf(true, 0), outcome: OutcomeCanceled, want: Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestFinish(t *testing.T) {
 			if c.wish {
 				in.CancelWanted = noon()
 			}
-			e := in.Finish(Result{Outcome: c.outcome, Definite: c.definit, Error: "HTTP 500"}, c.policy, noon())
+			e := in.Finish(Result{Outcome: c.outcome, Definite: c.certain, Error: "HTTP 500"}, c.policy, noon())
 			require.Equal(t, c.want, e.To)
 			require.Equal(t, 1, e.Deaths, "a result is nobody's death")
 			require.False(t, e.Redispatch)

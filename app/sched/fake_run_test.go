@@ -2,6 +2,7 @@ package sched
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func until(d time.Duration) func(context.Context, Call) Result {
 		case <-time.After(d):
 			return Result{Outcome: OutcomeSucceeded}
 		case <-ctx.Done():
-			if context.Cause(ctx) == context.DeadlineExceeded {
+			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 				return Result{Outcome: OutcomeTimedOut}
 			}
 			return Result{Outcome: OutcomeCanceled}

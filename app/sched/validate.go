@@ -3,6 +3,7 @@ package sched
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"regexp"
 	"slices"
@@ -311,7 +312,7 @@ func (p *problems) payload(name string, raw json.RawMessage) json.RawMessage {
 // jsonLine is the line of a syntax error, from 1.
 func jsonLine(raw []byte, err error) int {
 	at := len(raw)
-	if e, ok := err.(*json.SyntaxError); ok {
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = min(int(e.Offset), len(raw))
 	}
 	return 1 + bytes.Count(raw[:at], []byte("\n"))
