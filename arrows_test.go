@@ -87,10 +87,11 @@ func arrows() map[string]rule {
 		},
 
 		// Servers for tests, and measurements of the program from outside.
-		"ax/jobs/redistest": {own: []string{"ax/jobs"}},
-		"ax/db/dbtest":      {own: append([]string{"ax/db"}, domain...), other: []string{mysql, "github.com/google/uuid", testify}},
-		"ax/bench/engine":   {other: []string{mysql, sqlite}},
-		"ax/bench/shots":    {other: []string{"github.com/chromedp"}},
+		"ax/jobs/redistest":  {own: []string{"ax/jobs"}},
+		"ax/db/dbtest":       {own: append([]string{"ax/db"}, domain...), other: []string{mysql, "github.com/google/uuid", testify}},
+		"ax/bench/engine":    {other: []string{mysql, sqlite}},
+		"ax/bench/realinput": {other: []string{mysql}},
+		"ax/bench/shots":     {other: []string{"github.com/chromedp"}},
 	}
 }
 
