@@ -103,7 +103,7 @@ func (d *DB) underGate(tx *gorm.DB, v *sched.ClaimView) error {
 	var g gateRow
 	err := tx.Raw("SELECT t.version, t.paused_from, t.paused_until, c.started, c.busy, c.busy_with FROM tasks t,"+
 		" (SELECT COUNT(*) AS started, COALESCE(SUM(CASE WHEN state IN ? THEN 1 ELSE 0 END), 0) AS busy, MAX(id) AS busy_with"+
-		" FROM instances WHERE task_id=? AND state IN ? AND attempt>0 AND id<>?) c WHERE t.id=?",
+		" FROM "+d.dialect.byIndex("instances", "instances_task_state")+" WHERE task_id=? AND state IN ? AND attempt>0 AND id<>?) c WHERE t.id=?",
 		[]sched.State{sched.Running, sched.Awaiting}, v.Task.ID, openStates, v.Instance.ID, v.Task.ID).Take(&g).Error
 	if err != nil {
 		return err

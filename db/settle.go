@@ -163,7 +163,7 @@ func (d *DB) Wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 	if err := d.passGate(ctx, taskID); err != nil {
 		return sched.Message{}, false, fmt.Errorf("wake task %d: %w", taskID, away(err))
 	}
-	id, err := oldestDeferred(d.view(ctx), taskID, now)
+	id, err := d.oldestDeferred(d.view(ctx), taskID, now)
 	if id == "" || err != nil {
 		return sched.Message{}, false, err
 	}
@@ -191,7 +191,7 @@ func (d *DB) wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 		if err != nil || t.Paused(now) || t.Spec.Policy.MaxConcurrent == 0 {
 			return err
 		}
-		id, err := oldestDeferred(tx, taskID, now)
+		id, err := d.oldestDeferred(tx, taskID, now)
 		if id == "" || err != nil {
 			return err
 		}
@@ -208,9 +208,9 @@ func (d *DB) wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 	return m, found && err == nil, err
 }
 
-func oldestDeferred(tx *gorm.DB, taskID int64, now time.Time) (string, error) {
+func (d *DB) oldestDeferred(tx *gorm.DB, taskID int64, now time.Time) (string, error) {
 	var r instanceRow
-	err := tx.Raw("SELECT id FROM instances WHERE task_id=? AND state IN ? AND defers>0 AND due_at>? ORDER BY wanted_at, id LIMIT 1",
+	err := tx.Raw("SELECT id FROM "+d.dialect.byIndex("instances", "instances_task_state")+" WHERE task_id=? AND state IN ? AND defers>0 AND due_at>? ORDER BY wanted_at, id LIMIT 1",
 		taskID, claimableStates, at(now)).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return "", nil
