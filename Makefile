@@ -14,8 +14,10 @@ help: ## list the targets
 
 ##—— while one works
 
+# It watches all folders, and so writes other file names into the generated
+# code than gen does; gen puts them right at the end.
 dev: ## serve the embedded default at :7331, built again at each change
-	$(TEMPL) generate -path views -watch -proxy=http://127.0.0.1:8080 -cmd="go run ."
+	@trap '$(MAKE) --no-print-directory gen' EXIT; $(TEMPL) generate -watch -proxy=http://127.0.0.1:8080 -cmd="go run ."
 
 gen: ## write the generated files
 	$(TEMPL) fmt views
