@@ -111,8 +111,12 @@ func TestAnActThatIsCutOffHasChangedNothing(t *testing.T) {
 				w.before.Store("")
 				require.Equal(t, before, dump(t, d, ledgerTables()...))
 				clean(t, d)
-				require.NoError(t, act())
-				require.NotEqual(t, before, dump(t, d, ledgerTables()...))
+				// The server may hold the locks of the cut connection for a
+				// moment, and a planner skips what is locked.
+				require.Eventually(t, func() bool {
+					require.NoError(t, act())
+					return dump(t, d, ledgerTables()...) != before
+				}, 20*time.Second, 20*time.Millisecond)
 				clean(t, d)
 			})
 		}
