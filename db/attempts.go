@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -58,30 +59,73 @@ func (d *DB) attempts(ctx context.Context, instanceID string) ([]sched.Attempt, 
 	return out, nil
 }
 
-// openAttempt begins the attempt of a claim.
-func openAttempt(tx *gorm.DB, in sched.Instance, t sched.Task, now time.Time) error {
-	return tx.Exec("INSERT INTO attempts (instance_id, no, task_id, team_id, task_version, node_id, claim_id, executor, started_at) VALUES (?,?,?,?,?,?,?,?,?)",
-		in.ID, in.Attempt, in.TaskID, in.TeamID, t.Version, in.NodeID, in.ClaimID, string(t.Spec.Target.Kind), at(now)).Error
+// openAttempts begins the attempts of claims.
+func openAttempts(tx *gorm.DB, claims []*claiming) error {
+	if len(claims) == 0 {
+		return nil
+	}
+	const marks = "(?,?,?,?,?,?,?,?,?)"
+	args := make([]any, 0, 9*len(claims))
+	for _, c := range claims {
+		in, t := c.got.Instance, c.got.Task
+		args = append(args, in.ID, in.Attempt, in.TaskID, in.TeamID, t.Version, in.NodeID, in.ClaimID, string(t.Spec.Target.Kind), at(c.request.Now))
+	}
+	return tx.Exec("INSERT INTO attempts (instance_id, no, task_id, team_id, task_version, node_id, claim_id, executor, started_at) VALUES "+
+		marks+strings.Repeat(","+marks, len(claims)-1), args...).Error
 }
 
 // closing is what an attempt's end writes.
 type closing struct {
-	outcome sched.Outcome
-	result  sched.Result
-	now     time.Time
+	instanceID string
+	no         int
+	outcome    sched.Outcome // empty: the target accepted the work, the attempt stays open
+	result     sched.Result
+	now        time.Time
 }
 
-// closeAttempt ends an open attempt. An end without an answer of its own keeps
-// the one that an accepted call got.
-func (d *DB) closeAttempt(tx *gorm.DB, id string, no int, c closing) error {
-	set := " SET ended_at=?, outcome=?, error=?"
-	args := []any{at(c.now), string(c.outcome), clip(c.result.Error, 2000)}
-	if r := c.result; r.StatusCode != 0 || r.Request != "" || r.Response != "" {
-		set += ", status_code=?, request=?, response=?, response_bytes=?"
-		args = append(args, r.StatusCode, body(r.Request), body(r.Response), r.ResponseBytes)
+// answered tells whether the end brings an answer to store. One without an
+// answer of its own keeps the one that an accepted call got.
+func (c closing) answered() bool {
+	r := c.result
+	return c.outcome == "" || r.StatusCode != 0 || r.Request != "" || r.Response != ""
+}
+
+// maxStatement bounds the texts of targets in one statement, in bytes: servers
+// refuse long ones (MariaDB: 16 MiB), and escaping may double a text.
+const maxStatement = 1 << 20
+
+// closeAttempts ends open attempts, or notes what came back on those that stay
+// open.
+func (d *DB) closeAttempts(tx *gorm.DB, ends []closing) error {
+	type kind struct {
+		no       int
+		outcome  sched.Outcome
+		answered bool
+		chunk    int
 	}
-	return tx.Exec("UPDATE "+d.dialect.forcePrimary("attempts")+set+" WHERE instance_id=? AND no=? AND ended_at IS NULL",
-		append(args, id, no)...).Error
+	size := 0
+	parts := alike(ends, func(c closing) kind {
+		size += len(c.result.Request) + len(c.result.Response)
+		return kind{c.no, c.outcome, c.answered(), size / maxStatement}
+	})
+	for _, same := range parts {
+		u := updateOf("instance_id", same, func(c closing) string { return c.instanceID })
+		if same[0].outcome != "" {
+			u.all("outcome=?", string(same[0].outcome))
+			u.each("ended_at", func(i int) any { return at(same[i].now) })
+			u.each("error", func(i int) any { return clip(same[i].result.Error, 2000) })
+		}
+		if same[0].answered() {
+			u.each("status_code", func(i int) any { return same[i].result.StatusCode })
+			u.each("request", func(i int) any { return body(same[i].result.Request) })
+			u.each("response", func(i int) any { return body(same[i].result.Response) })
+			u.each("response_bytes", func(i int) any { return same[i].result.ResponseBytes })
+		}
+		if _, err := u.exec(tx, d.dialect.forcePrimary("attempts"), "no=? AND ended_at IS NULL", same[0].no); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eventRow is a row of instance_events.

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"ax/app/sched"
 )
 
 // Names of the dialects, as they stand in the configuration.
@@ -53,6 +55,10 @@ type DB struct {
 	pools       []*sql.DB
 	// migrationPool returns the pool that migrations run on and its release.
 	migrationPool func() (*sql.DB, func() error, error)
+
+	claims  group[sched.ClaimRequest, sched.Claimed]
+	settles group[sched.Settlement, sched.Settled]
+	looks   group[look, bool]
 }
 
 // Open connects and checks that the server is new enough. The schema is not
@@ -60,17 +66,38 @@ type DB struct {
 func Open(ctx context.Context, o Options) (*DB, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.MaxConns = cmp.Or(o.MaxConns, defaultMaxConns)
+	var d *DB
+	var err error
 	switch o.Dialect {
 	case MySQL:
-		return openMySQL(ctx, o)
+		d, err = openMySQL(ctx, o)
 	case SQLite:
-		return openSQLite(ctx, o)
+		d, err = openSQLite(ctx, o)
+	default:
+		err = fmt.Errorf("open the ledger: unknown dialect %q, want %s or %s", o.Dialect, MySQL, SQLite)
 	}
-	return nil, fmt.Errorf("open the ledger: unknown dialect %q, want %s or %s", o.Dialect, MySQL, SQLite)
+	if err != nil {
+		return nil, err
+	}
+	d.gather()
+	return d, nil
 }
 
-// Close closes all connections.
+// gather lets concurrent callers share transactions.
+func (d *DB) gather() {
+	n := d.dialect.writers
+	d.claims.writers, d.settles.writers, d.looks.writers = n, n, n
+	d.claims.run, d.settles.run, d.looks.run = d.claimTogether, d.settleTogether, d.lookTogether
+	d.claims.key = func(r sched.ClaimRequest) string { return r.InstanceID }
+	d.settles.key = func(s sched.Settlement) string { return s.InstanceID }
+}
+
+// Close waits for the transactions that callers share, and closes all
+// connections.
 func (d *DB) Close() error {
+	d.claims.close()
+	d.settles.close()
+	d.looks.close()
 	var errs []error
 	for _, p := range d.pools {
 		errs = append(errs, p.Close())

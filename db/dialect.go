@@ -32,6 +32,9 @@ type dialect struct {
 	// snapshot opens a transaction that sees the ledger as it is at its first
 	// read.
 	snapshot sql.TxOptions
+	// writers is how many transactions of one kind that callers share run at
+	// once.
+	writers int
 	// Pieces of the methods below.
 	primaryHint, onConflict, newValueOpen, newValueClose string
 	slotNameOpen, slotNameClose                          string
@@ -56,6 +59,7 @@ func mysqlDialect() dialect {
 		onConflict:    "ON DUPLICATE KEY UPDATE ",
 		newValueOpen:  "VALUES(",
 		newValueClose: ")",
+		writers:       2,
 		snapshot:      sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		// Not FROM_UNIXTIME: on MariaDB it ends in January 2038.
 		slotNameOpen:  "CONCAT('@', DATE_FORMAT(DATE_ADD('1970-01-01 00:00:00', INTERVAL ",
@@ -68,6 +72,7 @@ func mysqlDialect() dialect {
 func sqliteDialect() dialect {
 	return dialect{
 		name:           SQLite,
+		writers:        1,
 		hasTable:       "SELECT COUNT(*) FROM sqlite_master WHERE type='table' AND name=?",
 		onConflict:     "ON CONFLICT",
 		conflictTarget: true,

@@ -115,6 +115,18 @@ func takeInstance(tx *gorm.DB, lock, id string) (sched.Instance, error) {
 	return r.instance(), err
 }
 
+// lockInstances reads instances under their locks, which are taken by ascending
+// id; what isn't there is left out.
+func lockInstances(tx *gorm.DB, d dialect, columns string, ids []string) (map[string]sched.Instance, error) {
+	var rows []instanceRow
+	err := tx.Raw("SELECT "+columns+" FROM "+d.forcePrimary("instances")+" WHERE id IN ? ORDER BY id"+d.forUpdate, ids).Scan(&rows).Error
+	out := make(map[string]sched.Instance, len(rows))
+	for _, r := range rows {
+		out[r.ID] = r.instance()
+	}
+	return out, err
+}
+
 // Instance gives an instance; NotFound when there is none.
 func (d *DB) Instance(ctx context.Context, id string) (sched.Instance, error) {
 	return takeInstance(d.view(ctx), "", id)
