@@ -130,7 +130,7 @@ func (p *parts) buildEngine() {
 	})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
 		Store: d, Node: p.node, Clock: p.clock, Exec: jobs.Executors{sched.TargetHTTP: p.http},
-		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
+		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
 }
 

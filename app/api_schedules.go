@@ -49,7 +49,7 @@ type runBody struct {
 	Local string  `json:"local" format:"date-time" doc:"The same moment in the zone" example:"2026-12-02T02:30:00.000+08:00"`
 }
 
-func (s *api) previewSchedule(_ context.Context, _ *call, in *previewIn) (*previewOut, error) {
+func (s *api) previewSchedule(ctx context.Context, k *call, in *previewIn) (*previewOut, error) {
 	if y := in.From.Year(); !in.From.IsZero() && (y < 1970 || y > 9999) {
 		return nil, fault.Invalid(fault.Field("from", "A year between 1970 and 9999 is needed"))
 	}
@@ -57,7 +57,7 @@ func (s *api) previewSchedule(_ context.Context, _ *call, in *previewIn) (*previ
 	if from.IsZero() {
 		from = s.now()
 	}
-	p, err := sched.PreviewSchedule(sched.ScheduleSpec{Kind: sched.KindCron, Cron: in.Cron, Timezone: in.Timezone}, from, in.Count)
+	p, err := s.tasks.Preview(ctx, k.actor, sched.ScheduleSpec{Kind: sched.KindCron, Cron: in.Cron, Timezone: in.Timezone}, from, in.Count)
 	if err != nil {
 		return nil, parametersOf(err)
 	}

@@ -239,7 +239,7 @@ func TestABadTaskIsRefusedAtItsFieldsAndNotStored(t *testing.T) {
 		"no zone":                      {orderWith(`, "timezone": "Asia/Shanghai"`, ""), 422, []string{"schedule.timezone"}},
 		"a wrong kind":                 {orderWith(`"kind": "cron"`, `"kind": "weekly"`), 422, []string{"schedule.kind"}},
 		"fields of another kind":       {orderWith(`"kind": "cron"`, `"kind": "interval", "delay_seconds": 5`), 422, []string{"schedule.every_seconds", "schedule.cron", "schedule.delay_seconds"}},
-		"what ax does not do yet":      {orderWith(`"kind": "cron"`, `"kind": "cron", "calendar": "cn", "jitter_seconds": 5`), 422, []string{"schedule.calendar", "schedule.jitter_seconds"}},
+		"no such calendar, and more":   {orderWith(`"kind": "cron"`, `"kind": "cron", "calendar": "moon", "jitter_seconds": -5`), 422, []string{"schedule.jitter_seconds", "schedule.calendar"}},
 		"a wrong scheme":               {orderWith("https://orders", "ftp://orders"), 422, []string{"target.url"}},
 		"a script":                     {orderWith("https://orders.example.com/close", "javascript:alert(1)"), 422, []string{"target.url"}},
 		"a password in the address":    {orderWith("https://orders", "https://a:b@orders"), 422, []string{"target.url"}},

@@ -85,7 +85,7 @@ func (h *house) work() {
 	})
 	require.NoError(h.t, h.node.Register(h.t.Context()))
 	h.runner = sched.NewRunner(sched.RunnerOptions{
-		Store: h.ledger, Node: h.node, Clock: h.clock, Exec: answering{h}, Receipts: noReceipts{}, Send: h.queue,
+		Store: h.ledger, Node: h.node, Clock: h.clock, Exec: answering{h}, Receipts: noReceipts{}, Send: h.queue, Hint: h.queue,
 		NewID: newID, Sleep: func(context.Context, time.Duration) {}, Log: log,
 	})
 }

@@ -175,7 +175,7 @@ func (a *App) preview(c *gin.Context, typed views.TaskValues, old sched.Task) vi
 	if out.Empty {
 		return out
 	}
-	meaning, err := sched.PreviewSchedule(spec, a.now(), previewRuns)
+	meaning, err := a.tasks.Preview(c.Request.Context(), actor(c), spec, a.now(), previewRuns)
 	out.Errors = scheduleErrors(f.with(err))
 	if len(out.Errors) == 0 {
 		out.Warnings, out.Next, out.Zone = meaning.Warnings, meaning.Next, meaning.Zone

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -21,28 +22,66 @@ func (d *DB) Cancel(ctx context.Context, id string, now time.Time, e access.Entr
 		if err != nil {
 			return err
 		}
-		out = sched.CancelResult{State: sched.Canceled, TaskID: in.TaskID}
-		event := sched.InstanceEvent{InstanceID: id, At: now, Kind: sched.EvCanceled, Actor: e.Actor.Name, Detail: e.Reason}
-		switch {
-		case in.State.Final():
+		if in.State.Final() {
 			return fault.Conflict("The instance has ended already: %s", string(in.State))
-		case in.State == sched.Running:
+		}
+		out = sched.CancelResult{State: sched.Canceled, TaskID: in.TaskID}
+		if in.State == sched.Running {
 			out.State, out.Wish = sched.Running, true
-			event.Kind = sched.EvCancelWanted
-			err = tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET cancel_wanted=? WHERE id=? AND state='running' AND cancel_wanted IS NULL",
-				at(now), id).Error
-		default:
-			err = d.cancelWaiting(tx, in, e, now)
 		}
-		if err != nil {
-			return err
-		}
-		if err := addEvent(tx, event); err != nil {
+		if err := d.cancelOne(tx, in, e, now); err != nil {
 			return err
 		}
 		return recordAudit(tx, e)
 	})
 	return out, err
+}
+
+// CancelOthers cancels the oldest n slots of a task that have begun, for the
+// one named by (overlap cancel_running); requests are let be. Those that run
+// get the wish and are given back.
+func (d *DB) CancelOthers(ctx context.Context, taskID int64, n int, by string, now time.Time) ([]string, error) {
+	var ids, running []string
+	err := d.view(ctx).Raw("SELECT id FROM "+d.dialect.byIndex("instances", "instances_task_state")+
+		" WHERE task_id=? AND state IN ? AND attempt>0 AND id<>? AND origin='schedule' ORDER BY wanted_at, id LIMIT ?",
+		taskID, openStates, by, n).Scan(&ids).Error
+	if err != nil {
+		return nil, fmt.Errorf("find what %s is to follow: %w", by, away(err))
+	}
+	for _, id := range ids {
+		err := d.tx(ctx, "cancel "+id, func(tx *gorm.DB) error {
+			in, err := takeInstance(tx, d.dialect.forUpdate, id)
+			if err != nil || in.State.Final() || !in.CancelWanted.IsZero() {
+				return err
+			}
+			if in.State == sched.Running {
+				running = append(running, id)
+			}
+			return d.cancelOne(tx, in, access.Entry{Actor: access.Actor{Name: "overlap"}, Reason: "the slot " + by + " is due"}, now)
+		})
+		if err != nil {
+			return running, err
+		}
+	}
+	return running, nil
+}
+
+// cancelOne cancels an open instance that was read under its lock; of one that
+// runs it notes the wish.
+func (d *DB) cancelOne(tx *gorm.DB, in sched.Instance, e access.Entry, now time.Time) error {
+	event := sched.InstanceEvent{InstanceID: in.ID, At: now, Kind: sched.EvCanceled, Actor: e.Actor.Name, Detail: e.Reason}
+	var err error
+	if in.State == sched.Running {
+		event.Kind = sched.EvCancelWanted
+		err = tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET cancel_wanted=? WHERE id=? AND state='running' AND cancel_wanted IS NULL",
+			at(now), in.ID).Error
+	} else {
+		err = d.cancelWaiting(tx, in, e, now)
+	}
+	if err != nil {
+		return err
+	}
+	return addEvent(tx, event)
 }
 
 // cancelWaiting ends an instance that doesn't run, with the attempt that an

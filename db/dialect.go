@@ -37,6 +37,7 @@ type dialect struct {
 	writers int
 	// Pieces of the methods below.
 	primaryHint, onConflict, newValueOpen, newValueClose string
+	indexHintOpen, indexHintClose                        string
 	slotNameOpen, slotNameClose                          string
 	conflictTarget                                       bool
 	doNothingSQL                                         func(table string) string
@@ -56,6 +57,7 @@ func mysqlDialect() dialect {
 			" OR column_name IN ('code','biz_id','login','state') AND collation_name NOT IN ('utf8mb4_bin','ascii_bin'))" +
 			" ORDER BY table_name, ordinal_position",
 		primaryHint:   " FORCE INDEX (PRIMARY)",
+		indexHintOpen: " FORCE INDEX (", indexHintClose: ")",
 		onConflict:    "ON DUPLICATE KEY UPDATE ",
 		newValueOpen:  "VALUES(",
 		newValueClose: ")",
@@ -77,6 +79,7 @@ func sqliteDialect() dialect {
 		onConflict:     "ON CONFLICT",
 		conflictTarget: true,
 		newValueOpen:   "excluded.",
+		indexHintOpen:  " INDEXED BY ",
 		slotNameOpen:   "'@' || strftime('%Y-%m-%dT%H:%M:%SZ', ",
 		slotNameClose:  " / 1000, 'unixepoch')",
 		doNothingSQL:   func(string) string { return "ON CONFLICT DO NOTHING" },
@@ -90,12 +93,10 @@ func (d dialect) forcePrimary(table string) string { return table + d.primaryHin
 
 // byIndex names a table in a SELECT so that it is read by one index. Where many
 // keys begin with the state, the optimizer of MySQL looks into each of them for
-// every value of an IN list, which costs more than the read.
+// every value of an IN list, which costs more than the read; and SQLite holds a
+// list of states for rarer than a range of times.
 func (d dialect) byIndex(table, index string) string {
-	if d.primaryHint == "" {
-		return table
-	}
-	return table + " FORCE INDEX (" + index + ")"
+	return table + d.indexHintOpen + index + d.indexHintClose
 }
 
 // doNothing ends an INSERT into a table with an id: rows whose unique key is

@@ -34,7 +34,7 @@ func (d *DB) Missed(ctx context.Context, taskID int64, limit int) ([]sched.Misse
 	for i, r := range rows {
 		out[i] = sched.MissedRange{
 			ID: r.ID, TaskID: r.TaskID, TeamID: r.TeamID, From: r.FromSlot.Time, To: r.ToSlot.Time, Slots: r.Slots,
-			Reason: sched.MissReason(r.Reason), Policy: sched.Misfire(r.Policy), InstanceID: string(r.InstanceID),
+			Reason: sched.MissReason(r.Reason), Policy: r.Policy, InstanceID: string(r.InstanceID),
 			PlannedBy: r.PlannedBy, CreatedAt: r.CreatedAt.Time,
 		}
 	}
@@ -61,9 +61,8 @@ func (d *DB) storeMissed(tx *gorm.DB, plans []plannedTask, now time.Time, node s
 				}
 			}
 		}
-		// Only what makes up for missed slots is run so late.
-		if len(p.plan.Run) > 0 && p.plan.Run[0].Before(now.Add(-sched.MisfireGrace)) {
-			if err := madeUp(tx, p.task.ID, p.plan.Run[0]); err != nil {
+		if !p.plan.MakeUp.IsZero() {
+			if err := madeUp(tx, p.task.ID, p.plan.MakeUp); err != nil {
 				return 0, err
 			}
 		}
@@ -126,7 +125,7 @@ func undecided(t sched.Task, m sched.MissedRange, there []missedRow) ([]sched.Mi
 	if !within(hits, m.From, m.To) {
 		return []sched.MissedRange{m}, nil
 	}
-	times, err := t.Spec.Schedule.Times()
+	times, err := t.Times()
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +163,7 @@ func (d *DB) addMissed(tx *gorm.DB, m sched.MissedRange, now time.Time, node str
 	}
 	return tx.Exec("INSERT INTO missed_ranges (task_id, team_id, from_slot, to_slot, slots, reason, policy, planned_by, created_at)"+
 		" VALUES (?,?,?,?,?,?,?,?,?) "+d.dialect.doNothing("missed_ranges"),
-		m.TaskID, m.TeamID, at(m.From), at(m.To), m.Slots, string(m.Reason), string(m.Policy), node, at(now)).Error
+		m.TaskID, m.TeamID, at(m.From), at(m.To), m.Slots, string(m.Reason), m.Policy, node, at(now)).Error
 }
 
 // openRange finds the range that m goes on from; 0: there is none. After an
@@ -212,7 +211,7 @@ func withdraw(tx *gorm.DB, old sched.Task, now time.Time) error {
 	if err != nil || len(rows) == 0 {
 		return err
 	}
-	times, err := old.Spec.Schedule.Times()
+	times, err := old.Times()
 	if err != nil {
 		return nil // as planOwed: the task carries plan_error
 	}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -34,8 +35,12 @@ func (d *DB) Plan(ctx context.Context, r sched.PlanRequest) (sched.PlanReport, e
 		}
 		report.Tasks = len(due)
 		var plans []plannedTask
+		cals := calendarsIn(tx)
 		for _, row := range due {
-			t, plan, why := planRow(row, r, r.Budget-report.Spent)
+			t, plan, why, err := planRow(cals, row, r, r.Budget-report.Spent)
+			if err != nil {
+				return err
+			}
 			if why != "" {
 				report.Failed++
 				if err := d.failPlan(tx, row.ID, why); err != nil {
@@ -65,16 +70,40 @@ func (d *DB) dueTasks(tx *gorm.DB, r sched.PlanRequest) ([]taskRow, error) {
 }
 
 // planRow plans one task; why is not empty when it can't be planned.
-func planRow(row taskRow, r sched.PlanRequest, budget int) (t sched.Task, plan sched.TaskPlan, why string) {
-	t, err := row.task()
+func planRow(cals *calendars, row taskRow, r sched.PlanRequest, budget int) (t sched.Task, plan sched.TaskPlan, why string, err error) {
+	t, err = row.task()
 	if err != nil {
-		return t, plan, err.Error()
+		return t, plan, err.Error(), nil
 	}
-	times, err := t.Spec.Schedule.Times()
+	if err := cals.give(&t); err != nil {
+		return t, plan, "", err
+	}
+	plan, why, err = planTask(cals.tx, t, r.Now, r.Until, max(budget, 1))
+	return t, plan, why, err
+}
+
+// planTask decides about a task's slots until the given instant; why is not
+// empty when its schedule can't be computed.
+func planTask(tx *gorm.DB, t sched.Task, now, until time.Time, budget int) (plan sched.TaskPlan, why string, err error) {
+	times, err := t.Times()
 	if err != nil {
-		return t, plan, err.Error()
+		return plan, err.Error(), nil
 	}
-	return t, sched.PlanTask(t, times, r.Now, r.Until, max(budget, 1)), ""
+	if !t.Spec.Schedule.FixedDelay {
+		return sched.PlanTask(t, times, now, until, budget), "", nil
+	}
+	last, err := lastSlot(tx, t.ID)
+	return sched.PlanDelayed(t, last, now, until), "", err
+}
+
+// lastSlot reads the latest slot of a task. Its ids rise with time.
+func lastSlot(tx *gorm.DB, taskID int64) (sched.LastSlot, error) {
+	var r instanceRow
+	err := tx.Raw("SELECT state, finished_at FROM instances WHERE task_id=? AND origin='schedule' ORDER BY id DESC LIMIT 1", taskID).Take(&r).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return sched.LastSlot{}, nil
+	}
+	return sched.LastSlot{State: sched.State(r.State), EndedAt: r.FinishedAt.Time}, err
 }
 
 func (d *DB) failPlan(tx *gorm.DB, id int64, why string) error {
@@ -88,10 +117,11 @@ func (d *DB) storePlan(tx *gorm.DB, plans []plannedTask, now time.Time, node str
 	var rows []instanceRow
 	var messages []sched.Message
 	for _, p := range plans {
+		offset := p.task.Offset()
 		for _, slot := range p.plan.Run {
 			in := sched.Instance{
 				ID: newID(), TaskID: p.task.ID, TeamID: p.task.TeamID, Queue: p.task.Queue,
-				BizID: sched.SlotBizID(slot), Origin: sched.FromSchedule, SlotAt: slot, WantedAt: slot, DueAt: slot,
+				BizID: sched.SlotBizID(slot), Origin: sched.FromSchedule, SlotAt: slot, WantedAt: slot.Add(offset), DueAt: slot.Add(offset),
 				State: sched.Pending, PlannedBy: node, CreatedAt: now,
 			}
 			rows = append(rows, instanceRowOf(in))

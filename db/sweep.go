@@ -16,7 +16,7 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 // Stale lists queued and retrying rows that the sweep is to look at.
 func (d *DB) Stale(ctx context.Context, now time.Time, limit int) ([]sched.Stale, error) {
 	var rows []instanceRow
-	err := d.view(ctx).Raw("SELECT id, state, attempt, dispatch, resends FROM instances WHERE state IN ? AND look_at<=? ORDER BY look_at LIMIT ?",
+	err := d.view(ctx).Raw("SELECT id, state, attempt, dispatch, resends FROM "+d.dialect.byIndex("instances", "instances_look")+" WHERE state IN ? AND look_at<=? ORDER BY look_at LIMIT ?",
 		[]sched.State{sched.Queued, sched.Retrying}, at(now), limit).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("list stale instances: %w", err)
@@ -124,7 +124,7 @@ func (d *DB) Holding(ctx context.Context, node string) ([]sched.Held, error) {
 // Overdue lists awaiting instances whose target has not reported in time.
 func (d *DB) Overdue(ctx context.Context, now time.Time, limit int) ([]sched.Held, error) {
 	return d.held(ctx, "list missed receipts",
-		"SELECT id, attempt, node_id, claim_id, deadline_at FROM instances WHERE state='awaiting' AND receipt_deadline<=? ORDER BY receipt_deadline LIMIT ?", at(now), limit)
+		"SELECT id, attempt, node_id, claim_id, deadline_at FROM "+d.dialect.byIndex("instances", "instances_receipt")+" WHERE state='awaiting' AND receipt_deadline<=? ORDER BY receipt_deadline LIMIT ?", at(now), limit)
 }
 
 // Lose ends the attempt of a claim whose node is gone or doesn't know it

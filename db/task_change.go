@@ -34,6 +34,9 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 		if err := addVersion(tx, r, note); err != nil {
 			return err
 		}
+		if err := noteCalendar(tx, sched.Task{}, t); err != nil {
+			return err
+		}
 		e.Object.ID = strconv.FormatInt(t.ID, 10)
 		return recordAudit(tx, e)
 	})
@@ -99,8 +102,8 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 	if res.Error != nil {
 		return res.Error
 	}
-	if next.Version == old.Version {
-		return nil
+	if err := noteCalendar(tx, old, next); err != nil || next.Version == old.Version {
+		return err
 	}
 	return addVersion(tx, r, note)
 }
@@ -108,13 +111,15 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 // planOwed makes instances of every slot of the old schedule before now: an
 // edit that moved next_fire_at would lose them without a trace.
 func (d *DB) planOwed(tx *gorm.DB, old sched.Task, c sched.TaskChange) ([]sched.Message, error) {
-	times, err := old.Spec.Schedule.Times()
-	if err != nil || old.NextFireAt.IsZero() {
-		return nil, nil //nolint:nilerr // what can't be computed was never owed; the task carries plan_error
-	}
 	var made sched.PlanReport
 	for !old.NextFireAt.IsZero() && old.NextFireAt.Before(c.Now) {
-		plan := sched.PlanTask(old, times, c.Now, c.Now.Add(-time.Millisecond), sched.PlanBudget)
+		plan, why, err := planTask(tx, old, c.Now, c.Now.Add(-time.Millisecond), sched.PlanBudget)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			break // what can't be computed was never owed; the task carries plan_error
+		}
 		if err := d.storePlan(tx, []plannedTask{{old, plan}}, c.Now, "", &made); err != nil {
 			return nil, err
 		}

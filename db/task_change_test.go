@@ -21,7 +21,7 @@ func reschedule(t *testing.T, task *sched.Task, now time.Time) {
 	if !task.Enabled {
 		return
 	}
-	times, err := task.Spec.Schedule.Times()
+	times, err := task.Times()
 	require.NoError(t, err)
 	task.NextFireAt, _ = times.Next(now.Add(-time.Millisecond))
 }

@@ -96,7 +96,11 @@ func takeTask(tx *gorm.DB, lock, cond string, arg any) (sched.Task, error) {
 	if err != nil {
 		return sched.Task{}, err
 	}
-	return r.task()
+	t, err := r.task()
+	if err != nil {
+		return t, err
+	}
+	return t, calendarsIn(tx).give(&t)
 }
 
 func takeTaskRow(tx *gorm.DB, lock, cond string, arg any) (taskRow, error) {
@@ -113,7 +117,8 @@ func (d *DB) showTask(ctx context.Context, cond string, arg any) (sched.Task, er
 	if err != nil {
 		return sched.Task{}, err
 	}
-	return r.shown(), nil
+	t := r.shown()
+	return t, calendarsIn(d.view(ctx)).give(&t)
 }
 
 // Task gives the task of a code; NotFound when there is none.

@@ -46,6 +46,9 @@ type ClaimVerdict struct {
 	Due      time.Time // back, wait, defer
 	Deadline time.Time // take
 	Reason   string    // skip
+	// CancelOthers is how many slots of the task that have begun are to be
+	// canceled before the deferred one comes back.
+	CancelOthers int
 }
 
 // Reasons of slots that were not run, as stored.
@@ -73,15 +76,35 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 	if why := unwanted(v); why != "" {
 		return ClaimVerdict{Kind: ClaimSkip, Reason: why}
 	}
-	if limit := p.MaxConcurrent; limit > 0 {
-		if in.Attempt == 0 && v.Started >= limit && !in.Request() {
-			return ClaimVerdict{Kind: ClaimSkip, Reason: "overlap: " + v.BusyWith + " has not ended"}
-		}
-		if v.Busy >= limit || in.Attempt == 0 && v.Started >= limit {
-			return ClaimVerdict{Kind: ClaimDefer, Due: in.deferred(now)}
+	if p.MaxConcurrent > 0 {
+		if verdict, over := v.overLimit(now); over {
+			return verdict
 		}
 	}
 	return ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(p.Timeout())}
+}
+
+// overLimit is what becomes of an instance that finds no free place. At its
+// first attempt a place is held by whatever has begun and not ended, retries
+// that wait too; with overlap allow, and later, only by what runs.
+func (v ClaimView) overLimit(now time.Time) (ClaimVerdict, bool) {
+	in, p := v.Instance, v.Task.Spec.Policy
+	overlaps := in.Attempt == 0 && v.Started >= p.MaxConcurrent && p.Overlap != OverlapAllow
+	if !overlaps && v.Busy < p.MaxConcurrent {
+		return ClaimVerdict{}, false
+	}
+	wait := ClaimVerdict{Kind: ClaimDefer, Due: in.deferred(now)}
+	if !overlaps || in.Request() {
+		return wait, true
+	}
+	switch p.Overlap {
+	case OverlapSkip:
+		return ClaimVerdict{Kind: ClaimSkip, Reason: "overlap: " + v.BusyWith + " has not ended"}, true
+	case OverlapCancel:
+		wait.CancelOthers = v.Started - p.MaxConcurrent + 1
+		wait.Due = ceilSecond(now.Add(time.Second)) // their places are about to be free
+	}
+	return wait, true
 }
 
 // unwanted gives the reason why a slot that has not begun is not to be run.
@@ -95,7 +118,7 @@ func unwanted(v ClaimView) string {
 	case !v.Task.Enabled:
 		return ReasonDisabled
 	}
-	times, err := v.Task.Spec.Schedule.Times()
+	times, err := v.Task.Times()
 	if err != nil || !times.Wants(v.Instance.SlotAt) {
 		return ReasonEdited
 	}

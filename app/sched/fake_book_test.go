@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ax/app/access"
+	"ax/app/calendar"
 	"ax/app/fault"
 )
 
@@ -21,6 +22,7 @@ type book struct {
 	instances map[string]Instance
 	letters   map[int64]Letter
 	members   map[string]int64
+	calendars map[string]*calendar.Calendar
 	owed      []Message // what a change makes due
 
 	created  []Instance // triggered or replayed
@@ -221,6 +223,13 @@ func (h *hands) Send(_ context.Context, messages []Message) []error {
 func (h *hands) Hint(_ context.Context, id string) error {
 	h.hints = append(h.hints, id)
 	return h.err
+}
+
+func (b *book) Calendar(_ context.Context, code string) (*calendar.Calendar, error) {
+	if c, ok := b.calendars[code]; ok {
+		return c, nil
+	}
+	return nil, access.NoObject()
 }
 
 // office is the use cases with their ledger at noon.

@@ -52,6 +52,7 @@ type worker struct {
 	*bench
 	target *target
 	runner *Runner
+	hints  hands
 	task   Task
 	in     Instance
 }
@@ -65,7 +66,7 @@ func newWorker(t *testing.T) *worker {
 	w.ledger.claim = []func(ClaimRequest) (Claimed, error){w.take}
 	w.ledger.settled = Settled{Ending: Ending{To: Succeeded, Outcome: OutcomeSucceeded}}
 	w.runner = NewRunner(RunnerOptions{
-		Store: w.ledger, Node: w.node, Clock: w.clock, Exec: w.target, Receipts: receiptDesk{}, Send: w.carrier,
+		Store: w.ledger, Node: w.node, Clock: w.clock, Exec: w.target, Receipts: receiptDesk{}, Send: w.carrier, Hint: &w.hints,
 		NewID: ids("claim"), Sleep: pause, Log: quiet(),
 	})
 	return w

@@ -29,27 +29,29 @@ type ledger struct {
 	again   map[string]Message // of lost instances that go on
 	overdue []Held
 
-	claim    []func(ClaimRequest) (Claimed, error) // one after the other; the last stays
-	read     func(ClaimRequest) (Claimed, bool, error)
-	ours     bool // answer of MarkSent and HandBack
-	marks    []Settlement
-	settles  []Settlement
-	settled  Settled
-	backs    []Settlement
-	woken    []int64
-	wakes    *Message
-	stale    []Stale
-	raised   []Stale
-	dead     []string
-	orphans  []Held
-	missed   []Held // awaiting past their deadline
-	ended    []Held
-	looked   int
-	due      []Message
-	dueUntil time.Time
-	queued   []Message
-	plans    []PlanRequest
-	report   PlanReport
+	claim       []func(ClaimRequest) (Claimed, error) // one after the other; the last stays
+	read        func(ClaimRequest) (Claimed, bool, error)
+	ours        bool // answer of MarkSent and HandBack
+	marks       []Settlement
+	settles     []Settlement
+	settled     Settled
+	backs       []Settlement
+	woken       []int64
+	running     []string // answer of CancelOthers
+	canceledFor []string
+	wakes       *Message
+	stale       []Stale
+	raised      []Stale
+	dead        []string
+	orphans     []Held
+	missed      []Held // awaiting past their deadline
+	ended       []Held
+	looked      int
+	due         []Message
+	dueUntil    time.Time
+	queued      []Message
+	plans       []PlanRequest
+	report      PlanReport
 }
 
 // call notes a call and gives what was told to happen at it.

@@ -98,6 +98,14 @@ func (l *ledger) HandBack(_ context.Context, s Settlement) (bool, error) {
 	return l.ours, l.call("HandBack")
 }
 
+func (l *ledger) CancelOthers(_ context.Context, _ int64, n int, by string, _ time.Time) ([]string, error) {
+	l.canceledFor = append(l.canceledFor, by)
+	if err := l.call("CancelOthers"); err != nil {
+		return nil, err
+	}
+	return l.running[:min(n, len(l.running))], nil
+}
+
 func (l *ledger) Wake(_ context.Context, taskID int64, _ time.Time) (Message, bool, error) {
 	l.woken = append(l.woken, taskID)
 	if err := l.call("Wake"); err != nil || l.wakes == nil {

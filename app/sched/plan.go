@@ -16,12 +16,15 @@ type MissReason string
 
 // The reasons.
 const (
-	MissedMisfire MissReason = "misfire"
-	MissedPaused  MissReason = "paused"
+	MissedMisfire  MissReason = "misfire"
+	MissedPaused   MissReason = "paused"
+	MissedCalendar MissReason = "calendar"
 )
 
 // MissedRange is a run of consecutive slots that were not run, with the
-// reason. MakeUp is the slot that was run in their place, if any.
+// reason and what the schedule says of such slots: its misfire policy, or where
+// its calendar moves them. MakeUp is the slot that was run in their place, if
+// any.
 type MissedRange struct {
 	ID         int64
 	TaskID     int64
@@ -29,7 +32,7 @@ type MissedRange struct {
 	From, To   time.Time
 	Slots      int
 	Reason     MissReason
-	Policy     Misfire
+	Policy     string
 	MakeUp     time.Time
 	InstanceID string
 	PlannedBy  string
@@ -43,50 +46,60 @@ type MissedRange struct {
 type TaskPlan struct {
 	Run    []time.Time // slots that become instances
 	Missed []MissedRange
+	MakeUp time.Time // the first slot that runs though it has misfired; zero: none
 	Next   time.Time // next_fire_at; zero: no slot is left
 	Spent  int       // slots computed
 }
 
 // PlanTask decides about every slot of t from next_fire_at until the given
-// instant, at most budget of them. Slots in a pause are recorded; of slots
-// later than MisfireGrace the latest runs and the others are recorded
-// (fire_once); all others run.
+// instant, at most budget of them. Slots in a pause and on days off are
+// recorded. A slot that is due later than its grace ago has misfired: the
+// latest of them run, as many as the schedule says, the others are recorded.
+// All others run.
 func PlanTask(t Task, times Times, now, until time.Time, budget int) TaskPlan {
 	var p TaskPlan
 	book := missBook{task: t, times: times}
-	late := now.Add(-MisfireGrace)
-	var missed time.Time // latest misfired slot, not yet decided upon
+	late := now.Add(-t.Spec.Schedule.Grace() - t.Offset())
+	kept := t.firstKept(times, late)
 	slot := firstFrom(times, t.NextFireAt)
 	for ; !slot.IsZero() && !slot.After(until) && p.Spent < budget; p.Spent++ {
 		switch {
 		case t.Paused(slot):
 			book.add(slot, MissedPaused)
-		case slot.Before(late):
-			if !missed.IsZero() {
-				book.add(missed, MissedMisfire)
-			}
-			missed = slot
+		case times.Off(slot):
+			book.add(slot, MissedCalendar)
+		case slot.Before(late) && (kept.IsZero() || slot.Before(kept)):
+			book.add(slot, MissedMisfire)
 		default:
+			if slot.Before(late) && p.MakeUp.IsZero() {
+				p.MakeUp = slot
+			}
 			p.Run = append(p.Run, slot)
 		}
 		slot = firstFrom(times, slot.Add(time.Millisecond))
 	}
-	if !missed.IsZero() {
-		// While late slots are left for the next transaction, the latest of
-		// all is not known yet. Those in a pause don't count: none of them runs.
-		rest := slot
-		if t.Paused(rest) {
-			rest = firstFrom(times, t.PausedUntil)
-		}
-		if !rest.IsZero() && rest.Before(late) && !rest.After(until) {
-			book.add(missed, MissedMisfire)
-		} else {
-			p.Run = append([]time.Time{missed}, p.Run...)
-			book.makeUp(missed)
-		}
-	}
+	book.makeUp(p.MakeUp)
 	p.Missed, p.Next = book.ranges, slot
 	return p
+}
+
+// firstKept is the first of the misfired slots that run; zero: none does.
+func (t Task) firstKept(times Times, late time.Time) time.Time {
+	var kept time.Time
+	slot := late
+	for n := t.Spec.Schedule.catchUp(); n > 0; {
+		var ok bool
+		if slot, ok = times.prevRun(slot); !ok || slot.Before(t.NextFireAt) {
+			break
+		}
+		if t.Paused(slot) {
+			slot = t.PausedFrom
+			continue
+		}
+		kept = slot
+		n--
+	}
+	return kept
 }
 
 // missBook gathers missed slots into ranges of consecutive slots.
@@ -97,19 +110,21 @@ type missBook struct {
 }
 
 func (b *missBook) add(slot time.Time, why MissReason) {
-	// A misfired slot is booked when the next one is found, so a paused one may
-	// stand between it and its range.
-	for i := range b.ranges {
-		r := &b.ranges[i]
+	if n := len(b.ranges) - 1; n >= 0 {
+		r := &b.ranges[n]
 		if next, ok := b.times.Next(r.To); ok && next.Equal(slot) && r.Reason == why {
 			r.To = slot
 			r.Slots++
 			return
 		}
 	}
+	policy := string(b.task.Spec.Schedule.Misfire)
+	if why == MissedCalendar {
+		policy = string(b.task.Spec.Schedule.CalendarMove)
+	}
 	r := MissedRange{
 		TaskID: b.task.ID, TeamID: b.task.TeamID,
-		From: slot, To: slot, Slots: 1, Reason: why, Policy: b.task.Spec.Schedule.Misfire,
+		From: slot, To: slot, Slots: 1, Reason: why, Policy: policy,
 	}
 	if prev, ok := b.times.Prev(slot); ok {
 		r.Follows = prev
@@ -117,7 +132,7 @@ func (b *missBook) add(slot time.Time, why MissReason) {
 	b.ranges = append(b.ranges, r)
 }
 
-// makeUp notes the slot that runs for the misfired ones.
+// makeUp notes the slot that runs for the misfired ones, if any does.
 func (b *missBook) makeUp(slot time.Time) {
 	for i := range b.ranges {
 		if b.ranges[i].Reason == MissedMisfire {

@@ -170,7 +170,7 @@ func TestAMissedRangeSaysWhoseItIs(t *testing.T) {
 	p := planOf(t, duePlan(cronOf("0 * * * *", "UTC"), "2026-03-02T02:00:00Z"), moment("2026-03-02T11:30:00Z"), PlanBudget)
 	require.Equal(t, []MissedRange{{
 		TaskID: 3, TeamID: 7, From: moment("2026-03-02T02:00:00Z"), To: moment("2026-03-02T10:00:00Z"), Slots: 9,
-		Reason: MissedMisfire, Policy: FireOnce, MakeUp: moment("2026-03-02T11:00:00Z"), Follows: moment("2026-03-02T01:00:00Z"),
+		Reason: MissedMisfire, Policy: string(FireOnce), MakeUp: moment("2026-03-02T11:00:00Z"), Follows: moment("2026-03-02T01:00:00Z"),
 	}}, p.Missed)
 }
 

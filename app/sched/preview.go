@@ -3,6 +3,7 @@ package sched
 import (
 	"time"
 
+	"ax/app/calendar"
 	"ax/app/cron"
 	"ax/app/fault"
 )
@@ -20,13 +21,13 @@ const maxPreview = 50
 
 // PreviewSchedule explains a written schedule and gives its next runs after
 // from. Errors: Invalid at the schedule's fields.
-func PreviewSchedule(w ScheduleSpec, from time.Time, count int) (Preview, error) {
+func PreviewSchedule(w ScheduleSpec, c *calendar.Calendar, from time.Time, count int) (Preview, error) {
 	var bad problems
-	s := bad.schedule(w, Task{}, from)
+	s := bad.schedule(w, Task{Calendar: c}, from)
 	if err := fault.Invalid(bad...); err != nil {
 		return Preview{}, err
 	}
-	times, err := s.Times()
+	times, err := s.Times(c)
 	if err != nil {
 		return Preview{}, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestAPreviewSaysWhatAScheduleMeans(t *testing.T) {
-	p, err := PreviewSchedule(ScheduleSpec{Kind: KindCron, Cron: " 0  2 * * *", Timezone: "Asia/Shanghai"}, noon(), 2)
+	p, err := PreviewSchedule(ScheduleSpec{Kind: KindCron, Cron: " 0  2 * * *", Timezone: "Asia/Shanghai"}, nil, noon(), 2)
 	require.NoError(t, err)
 	require.Equal(t, moments("2026-03-02T18:00:00Z", "2026-03-03T18:00:00Z"), p.Next)
 	require.Equal(t, "Asia/Shanghai", p.Zone.String())
@@ -21,7 +21,7 @@ func TestAPreviewSaysWhatAScheduleMeans(t *testing.T) {
 }
 
 func TestAPreviewWarns(t *testing.T) {
-	p, err := PreviewSchedule(ScheduleSpec{Kind: KindCron, Cron: "30 2 * * *", Timezone: "America/New_York"}, noon(), 1)
+	p, err := PreviewSchedule(ScheduleSpec{Kind: KindCron, Cron: "30 2 * * *", Timezone: "America/New_York"}, nil, noon(), 1)
 	require.NoError(t, err)
 	require.NotEmpty(t, p.Warnings)
 	for _, w := range p.Warnings {
@@ -40,7 +40,7 @@ func TestAPreviewOfOtherKinds(t *testing.T) {
 		"manual":   {ScheduleSpec{Kind: KindManual}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := PreviewSchedule(c.w, noon(), 2)
+			p, err := PreviewSchedule(c.w, nil, noon(), 2)
 			require.NoError(t, err)
 			require.Equal(t, c.want, p.Next)
 			require.Empty(t, p.Words)
@@ -50,7 +50,7 @@ func TestAPreviewOfOtherKinds(t *testing.T) {
 
 func TestAPreviewIsBounded(t *testing.T) {
 	for count, want := range map[int]int{-5: 1, 0: 1, 1: 1, 50: 50, 51: 50, 1 << 30: 50} {
-		p, err := PreviewSchedule(ScheduleSpec{Kind: KindCron, Cron: "* * * * *", Timezone: "UTC"}, noon(), count)
+		p, err := PreviewSchedule(ScheduleSpec{Kind: KindCron, Cron: "* * * * *", Timezone: "UTC"}, nil, noon(), count)
 		require.NoError(t, err)
 		require.Len(t, p.Next, want, "%d", count)
 	}
@@ -67,7 +67,7 @@ func TestAPreviewOfABadScheduleNamesItsFields(t *testing.T) {
 		"what comes later":         {ScheduleSpec{Kind: KindManual, JitterSeconds: 1}, []string{"schedule.jitter_seconds"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := PreviewSchedule(c.w, noon(), 5)
+			_, err := PreviewSchedule(c.w, nil, noon(), 5)
 			require.Equal(t, fault.KindInvalid, fault.KindOf(err))
 			require.Equal(t, c.want, fieldNames(err))
 		})

@@ -220,7 +220,7 @@ func (t Task) Upcoming(now time.Time, n int) []time.Time {
 	if !t.Enabled || !t.ArchivedAt.IsZero() {
 		return nil
 	}
-	times, err := t.Spec.Schedule.Times()
+	times, err := t.Times()
 	if err != nil {
 		return nil
 	}

@@ -64,6 +64,9 @@ type runStore interface {
 	Settle(ctx context.Context, s Settlement) (Settled, error)
 	// HandBack gives back what was claimed but not begun.
 	HandBack(ctx context.Context, s Settlement) (bool, error)
+	// CancelOthers cancels the oldest n slots of the task that have begun, not
+	// the given one; it gives those that run, whose calls are to be cut off.
+	CancelOthers(ctx context.Context, taskID int64, n int, by string, now time.Time) ([]string, error)
 	// Wake makes the oldest deferred instance of the task due.
 	Wake(ctx context.Context, taskID int64, now time.Time) (Message, bool, error)
 }
@@ -81,6 +84,7 @@ type Runner struct {
 	exec     Executor
 	receipts receipts
 	send     sender
+	hint     hinter
 	newID    func() string
 	sleep    func(ctx context.Context, d time.Duration)
 	log      *slog.Logger
@@ -94,6 +98,7 @@ type RunnerOptions struct {
 	Exec     Executor
 	Receipts receipts
 	Send     sender
+	Hint     hinter
 	NewID    func() string
 	Sleep    func(ctx context.Context, d time.Duration) // until d is over or ctx is done
 	Log      *slog.Logger
@@ -103,7 +108,7 @@ type RunnerOptions struct {
 func NewRunner(o RunnerOptions) *Runner {
 	return &Runner{
 		store: o.Store, node: o.Node, clock: o.Clock, exec: o.Exec, receipts: o.Receipts,
-		send: o.Send, newID: o.NewID, sleep: o.Sleep, log: o.Log,
+		send: o.Send, hint: o.Hint, newID: o.NewID, sleep: o.Sleep, log: o.Log,
 	}
 }
 
@@ -152,10 +157,28 @@ func (r *Runner) Run(ctx context.Context, m Message) (a Answer) {
 		case ClaimWait:
 			r.sleep(ctx, v.Due.Sub(r.clock.Now()))
 		case ClaimBack, ClaimDefer:
+			r.cancelOthers(ctx, job, v.CancelOthers)
 			return Answer{Again: true, DueAt: v.Due}
 		default:
 			return Answer{}
 		}
+	}
+}
+
+// cancelOthers makes room for a slot that comes back soon. What is not canceled
+// now is when it is claimed again.
+func (r *Runner) cancelOthers(ctx context.Context, job run, n int) {
+	if n == 0 {
+		return
+	}
+	in := job.claimed.Instance
+	running, err := r.store.CancelOthers(ctx, in.TaskID, n, in.ID, r.clock.Now())
+	if err != nil {
+		r.log.Warn("canceling for the next slot failed, it is repeated", "instance_id", in.ID, "error", err)
+	}
+	for _, id := range running {
+		r.node.CancelCall(id)
+		_ = r.hint.Hint(ctx, id) // the next beat reads the wish anyway
 	}
 }
 

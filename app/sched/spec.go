@@ -38,11 +38,17 @@ type ScheduleSpec struct {
 	Timezone     string       `json:"timezone,omitempty" doc:"IANA name; required for cron"`
 	Misfire      Misfire      `json:"misfire,omitempty"`
 
-	FixedDelay    bool      `json:"fixed_delay,omitempty"`
-	Calendar      string    `json:"calendar,omitempty"`
-	StartAt       time.Time `json:"start_at,omitzero"`
-	EndAt         time.Time `json:"end_at,omitzero"`
-	JitterSeconds int       `json:"jitter_seconds,omitempty"`
+	MisfireGraceSeconds int `json:"misfire_grace_seconds,omitempty" doc:"How late a slot may begin and still count as on time; left out: 60"`
+	MisfireCap          int `json:"misfire_cap,omitempty" doc:"fire_all: the latest so many missed slots run; left out: 20"`
+
+	FixedDelay    bool         `json:"fixed_delay,omitempty" doc:"interval: every_seconds after the end of the last run"`
+	Calendar      string       `json:"calendar,omitempty" doc:"Code of a calendar"`
+	CalendarMode  CalendarMode `json:"calendar_mode,omitempty" doc:"workdays (default) or skip_days_off"`
+	CalendarMove  CalendarMove `json:"calendar_move,omitempty" doc:"What becomes of a slot on a day that is not run on: drop (default), next_workday or previous_workday"`
+	StartAt       time.Time    `json:"start_at,omitzero" doc:"No slot before"`
+	EndAt         time.Time    `json:"end_at,omitzero" doc:"No slot after"`
+	JitterSeconds int          `json:"jitter_seconds,omitempty" doc:"Slots run up to so much later, always the same for one task"`
+	RunNow        bool         `json:"run_now,omitempty" doc:"once: when run_at has passed, run now"`
 }
 
 // TargetSpec is a target as written.
@@ -86,6 +92,9 @@ func (t Task) Written(team string) TaskSpec {
 		Schedule: ScheduleSpec{
 			Kind: s.Kind, Cron: s.Cron, EverySeconds: s.EverySeconds, Anchor: s.Anchor, RunAt: s.RunAt,
 			DelaySeconds: s.DelaySeconds, Timezone: s.Timezone, Misfire: s.Misfire,
+			MisfireGraceSeconds: s.MisfireGraceSeconds, MisfireCap: s.MisfireCap, FixedDelay: s.FixedDelay,
+			Calendar: s.Calendar, CalendarMode: s.CalendarMode, CalendarMove: s.CalendarMove,
+			StartAt: s.StartAt, EndAt: s.EndAt, JitterSeconds: s.JitterSeconds,
 		},
 		Target: TargetSpec{Kind: t.Spec.Target.Kind, URL: t.Spec.Target.URL},
 		Policy: PolicySpec{

@@ -3,6 +3,8 @@ package sched
 import (
 	"encoding/json"
 	"time"
+
+	"ax/app/calendar"
 )
 
 // Task is a definition: schedule + target + policy. Code is unique in the
@@ -18,7 +20,10 @@ type Task struct {
 	Enabled bool
 	Queue   string
 	Spec    Spec
-	Version int // raised by every edit; guards concurrent edits
+	// Calendar is the one that the schedule names; nil when it names none, or
+	// one that is gone.
+	Calendar *calendar.Calendar
+	Version  int // raised by every edit; guards concurrent edits
 
 	ArchivedAt  time.Time
 	AnchorAt    time.Time // fixed rate: slots are anchor + k × period

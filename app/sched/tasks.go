@@ -3,10 +3,12 @@ package sched
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
 	"ax/app/access"
+	"ax/app/calendar"
 	"ax/app/fault"
 )
 
@@ -45,6 +47,7 @@ type taskStore interface {
 	Tasks(ctx context.Context, f TaskFilter, p PageRequest) (PageOf[Task], error)
 	TaskVersions(ctx context.Context, taskID int64, limit int) ([]TaskVersion, error)
 	Trigger(ctx context.Context, in Instance, e access.Entry) (Instance, bool, error)
+	Calendar(ctx context.Context, code string) (*calendar.Calendar, error)
 }
 
 // handover sends what a use case just committed.
@@ -107,13 +110,17 @@ func (s *Tasks) Create(ctx context.Context, by access.Actor, w TaskSpec) (Task, 
 	if teamErr != nil && fault.KindOf(teamErr) != fault.KindInvalid {
 		return Task{}, teamErr
 	}
-	if fields := append(fault.Fields(err), fault.Fields(teamErr)...); len(fields) > 0 {
+	cal, calErr := s.calendarFor(ctx, team.ID, w.Schedule.Calendar)
+	if calErr != nil && fault.KindOf(calErr) != fault.KindInvalid {
+		return Task{}, calErr
+	}
+	if fields := slices.Concat(fault.Fields(err), fault.Fields(teamErr), fault.Fields(calErr)); len(fields) > 0 {
 		return Task{}, fault.Invalid(fields...)
 	}
 	if err := s.unsafeAllowed(by, team.ID, Task{}, t); err != nil {
 		return Task{}, err
 	}
-	t.TeamID, t.Version = team.ID, 1
+	t.TeamID, t.Version, t.Calendar = team.ID, 1, cal
 	t.CreatedAt, t.UpdatedAt, t.CreatedBy, t.UpdatedBy = now, now, by.Name, by.Name
 	if err := t.reschedule(now); err != nil {
 		return Task{}, err
@@ -137,6 +144,35 @@ func (s *Tasks) teamFor(ctx context.Context, by access.Actor, code string) (acce
 		return access.Team{}, err
 	}
 	return team, by.Check(access.EditTask, team.ID)
+}
+
+// calendarFor finds the calendar that a task of the team is to go by: the
+// team's own or one of the installation; nil for none.
+func (s *Tasks) calendarFor(ctx context.Context, team int64, code string) (*calendar.Calendar, error) {
+	if code == "" {
+		return nil, nil //nolint:nilnil // no calendar is named
+	}
+	c, err := s.store.Calendar(ctx, code)
+	if err != nil && fault.KindOf(err) != fault.KindNotFound {
+		return nil, err
+	}
+	if err != nil || c.TeamID != 0 && team != 0 && c.TeamID != team {
+		return nil, fault.Invalid(fault.Field("schedule.calendar", "There is no calendar %q that this team can use", code))
+	}
+	return c, nil
+}
+
+// Preview explains a written schedule and gives its next runs after from. It
+// goes by the calendar that it names, if the actor may see it.
+func (s *Tasks) Preview(ctx context.Context, by access.Actor, w ScheduleSpec, from time.Time, count int) (Preview, error) {
+	c, err := s.calendarFor(ctx, 0, w.Calendar)
+	if err == nil && c != nil && c.TeamID != 0 && !by.Sees(c.TeamID) {
+		err = fault.Invalid(fault.Field("schedule.calendar", "There is no calendar %q that you can see", w.Calendar))
+	}
+	if err != nil {
+		return Preview{}, err
+	}
+	return PreviewSchedule(w, c, from, count)
 }
 
 // unsafeAllowed lets only owners turn on retries of non-idempotent work.
@@ -166,6 +202,10 @@ func (s *Tasks) Update(ctx context.Context, by access.Actor, code string, w Task
 			return Task{}, fault.Invalid(fault.Field("team", "A task can't be moved to another team yet"))
 		}
 	}
+	cal, calErr := s.calendarFor(ctx, old.TeamID, w.Schedule.Calendar)
+	if calErr != nil && fault.KindOf(calErr) != fault.KindInvalid {
+		return Task{}, calErr
+	}
 	now := s.clock.Now()
 	t, _, err := s.store.ChangeTask(ctx, TaskChange{
 		Code: code, Now: now, By: by, Note: w.Note, Version: true, Owed: true,
@@ -174,9 +214,10 @@ func (s *Tasks) Update(ctx context.Context, by access.Actor, code string, w Task
 				return Task{}, access.Entry{}, err
 			}
 			t, err := w.Resolve(old, s.defaults, now)
-			if err != nil {
-				return Task{}, access.Entry{}, err
+			if fields := append(fault.Fields(err), fault.Fields(calErr)...); len(fields) > 0 {
+				return Task{}, access.Entry{}, fault.Invalid(fields...)
 			}
+			t.Calendar = cal
 			if err := s.unsafeAllowed(by, old.TeamID, old, t); err != nil {
 				return Task{}, access.Entry{}, err
 			}
@@ -203,11 +244,14 @@ func (t *Task) reschedule(now time.Time) error {
 	if !t.Enabled || !t.ArchivedAt.IsZero() {
 		return nil
 	}
-	times, err := t.Spec.Schedule.Times()
+	times, err := t.Times()
 	if err != nil {
 		return err
 	}
 	t.NextFireAt = firstFrom(times, now)
+	if t.Spec.Schedule.FixedDelay {
+		t.NextFireAt = latest(latest(ceilSecond(now), t.Spec.Schedule.Anchor), ceilSecond(t.Spec.Schedule.StartAt))
+	}
 	return nil
 }
 

@@ -4,39 +4,136 @@ import (
 	"errors"
 	"time"
 
+	"ax/app/calendar"
 	"ax/app/cron"
 	"ax/app/fault"
 )
 
-// Times answers when a schedule's slots are. All instants are UTC.
-type Times interface {
-	// Next is the first slot strictly after t; ok is false when there is none.
-	Next(t time.Time) (slot time.Time, ok bool)
-	// Prev is the last slot strictly before t.
-	Prev(t time.Time) (slot time.Time, ok bool)
-	// Wants tells whether t is exactly a slot.
+// maxWalk bounds the way over days off: those of ten days of a task that runs
+// each second, of a century of one that runs daily.
+const maxWalk = 100_000
+
+// Times answers when a schedule's slots are. All instants are UTC. Slots on
+// days off are slots too: Off tells them, NextRun passes them over.
+type Times struct {
+	raw  rawTimes
+	days *days // nil: no calendar
+	from time.Time
+	to   time.Time // zero: no end
+}
+
+// rawTimes are the slots of a kind of schedule, without calendar and bounds.
+type rawTimes interface {
+	Next(t time.Time) (time.Time, bool)
+	Prev(t time.Time) (time.Time, bool)
 	Wants(t time.Time) bool
 }
 
-// Times compiles the schedule. The error is a fault (Invalid) that names the
-// field; a stored schedule gives one only if the rules changed since.
-func (s Schedule) Times() (Times, error) {
+// Times compiles the schedule; c is the calendar that it names, nil when it
+// names none. The error is a fault (Invalid) that names the field; a stored
+// schedule gives one only if the rules changed since, or its calendar is gone.
+func (s Schedule) Times(c *calendar.Calendar) (Times, error) {
+	times := Times{raw: never{}, from: s.StartAt, to: s.EndAt}
+	var err error
 	switch s.Kind {
 	case KindCron:
-		return s.cronTimes()
+		times.raw, err = s.cronTimes()
 	case KindInterval:
 		if s.EverySeconds < 1 || s.Anchor.IsZero() {
-			return nil, fault.Invalid(fault.Field("schedule.every_seconds", "An interval needs a period of at least 1 second"))
+			return times, fault.Invalid(fault.Field("schedule.every_seconds", "An interval needs a period of at least 1 second"))
 		}
-		return rate{anchor: s.Anchor, every: time.Duration(s.EverySeconds) * time.Second}, nil
+		r := rate{anchor: s.Anchor, every: time.Duration(s.EverySeconds) * time.Second}
+		times.raw = r
+		if s.FixedDelay {
+			times.raw = delayed(r)
+		}
 	case KindOnce:
-		return once(ceilSecond(s.RunAt)), nil
+		times.raw = once(ceilSecond(s.RunAt))
 	default:
-		return never{}, nil
 	}
+	if err == nil && s.Calendar != "" {
+		times.days, err = s.days(c, times.raw)
+	}
+	return times, err
 }
 
-func (s Schedule) cronTimes() (Times, error) {
+// Times compiles the task's schedule with its calendar.
+func (t Task) Times() (Times, error) { return t.Spec.Schedule.Times(t.Calendar) }
+
+// Next is the first slot strictly after t; ok is false when there is none.
+func (w Times) Next(t time.Time) (slot time.Time, ok bool) {
+	if before := w.from.Add(-time.Millisecond); !w.from.IsZero() && t.Before(before) {
+		t = before
+	}
+	slot, ok = w.next(t)
+	if !ok || !w.to.IsZero() && slot.After(w.to) {
+		return time.Time{}, false
+	}
+	return slot, true
+}
+
+func (w Times) next(t time.Time) (time.Time, bool) {
+	if w.days != nil {
+		return w.days.next(t)
+	}
+	return w.raw.Next(t)
+}
+
+// Prev is the last slot strictly before t.
+func (w Times) Prev(t time.Time) (slot time.Time, ok bool) {
+	if after := w.to.Add(time.Millisecond); !w.to.IsZero() && t.After(after) {
+		t = after
+	}
+	if w.days != nil {
+		slot, ok = w.days.prev(t)
+	} else {
+		slot, ok = w.raw.Prev(t)
+	}
+	if !ok || slot.Before(w.from) {
+		return time.Time{}, false
+	}
+	return slot, true
+}
+
+// Wants tells whether t is exactly a slot that is to run.
+func (w Times) Wants(t time.Time) bool {
+	if t.Before(w.from) || !w.to.IsZero() && t.After(w.to) {
+		return false
+	}
+	if w.days != nil {
+		return w.days.wants(t)
+	}
+	return w.raw.Wants(t)
+}
+
+// Off tells whether the slot t lies on a day that the schedule doesn't run on.
+func (w Times) Off(t time.Time) bool { return w.days != nil && w.days.off(t) }
+
+// NextRun is the first slot strictly after t that is not on a day off. It gives
+// up after maxWalk slots on days off.
+func (w Times) NextRun(t time.Time) (slot time.Time, ok bool) {
+	for range maxWalk {
+		if slot, ok = w.Next(t); !ok || !w.Off(slot) {
+			return slot, ok
+		}
+		t = w.days.ending(slot)
+	}
+	return time.Time{}, false
+}
+
+// prevRun is the last slot strictly before t that is not on a day off, with the
+// same bound.
+func (w Times) prevRun(t time.Time) (slot time.Time, ok bool) {
+	for range maxWalk {
+		if slot, ok = w.Prev(t); !ok || !w.Off(slot) {
+			return slot, ok
+		}
+		t = w.days.beginning(slot)
+	}
+	return time.Time{}, false
+}
+
+func (s Schedule) cronTimes() (rawTimes, error) {
 	var bad []fault.FieldError
 	expr, err := cron.Parse(s.Cron)
 	if err != nil {
@@ -95,6 +192,14 @@ func (r rate) Prev(t time.Time) (time.Time, bool) {
 func (r rate) Wants(t time.Time) bool {
 	return !t.Before(r.anchor) && t.Sub(r.anchor)%r.every == 0
 }
+
+// delayed is the fixed delay: only its first slot is known, each other one
+// follows the end of the run before (planDelayed).
+type delayed rate
+
+func (d delayed) Next(t time.Time) (time.Time, bool) { return d.anchor, d.anchor.After(t) }
+func (d delayed) Prev(t time.Time) (time.Time, bool) { return d.anchor, d.anchor.Before(t) }
+func (d delayed) Wants(t time.Time) bool             { return !t.Before(d.anchor) }
 
 type once time.Time
 

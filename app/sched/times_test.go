@@ -11,7 +11,7 @@ import (
 )
 
 func timesOf(t require.TestingT, s Schedule) Times {
-	times, err := s.Times()
+	times, err := s.Times(nil)
 	require.NoError(t, err)
 	return times
 }
@@ -91,7 +91,7 @@ func TestAScheduleThatCannotBeReadNamesItsFields(t *testing.T) {
 		"a zone without a field": {cronOf("CRON_TZ=Asia/Shanghai", "UTC"), []string{"schedule.cron"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := c.schedule.Times()
+			_, err := c.schedule.Times(nil)
 			require.Equal(t, fault.KindInvalid, fault.KindOf(err))
 			require.Equal(t, c.want, fieldNames(err))
 		})
@@ -141,9 +141,9 @@ func TestTheFirstSlotAtOrAfter(t *testing.T) {
 	require.Equal(t, noon(), firstFrom(times, noon()), "at it")
 	require.Equal(t, noon().Add(time.Minute), firstFrom(times, noon().Add(time.Millisecond)))
 	require.Equal(t, noon(), firstFrom(times, noon().Add(-time.Millisecond)))
-	require.Zero(t, firstFrom(never{}, noon()))
-	require.Equal(t, noon(), firstFrom(once(noon()), noon()))
-	require.Zero(t, firstFrom(once(noon()), noon().Add(time.Millisecond)))
+	require.Zero(t, firstFrom(Times{raw: never{}}, noon()))
+	require.Equal(t, noon(), firstFrom(Times{raw: once(noon())}, noon()))
+	require.Zero(t, firstFrom(Times{raw: once(noon())}, noon().Add(time.Millisecond)))
 }
 
 func TestASlotIsNamedByItsInstant(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ax/app/cron"
 	"ax/app/fault"
 )
 
@@ -127,131 +126,6 @@ func (p *problems) queue(name string, queues []string) string {
 		p.add("queue", "There is no queue %q; there are: %s", name, strings.Join(queues, ", "))
 	}
 	return name
-}
-
-func (p *problems) schedule(w ScheduleSpec, old Task, now time.Time) Schedule {
-	p.notYet(w)
-	s := Schedule{Kind: w.Kind, Timezone: w.Timezone, Misfire: FireOnce}
-	switch w.Kind {
-	case KindCron:
-		s.Cron, s.Anchor = w.Cron, p.anchor(w.Anchor, old, now)
-		if expr, err := cron.Parse(w.Cron); err == nil {
-			s.Cron = expr.String() // its blanks folded
-		}
-	case KindInterval:
-		s.EverySeconds, s.Anchor = w.EverySeconds, p.anchor(w.Anchor, old, now)
-		p.seconds("schedule.every_seconds", w.EverySeconds, 1, maxSeconds)
-	case KindOnce:
-		s.RunAt = p.runAt(w.RunAt, old, now)
-	case KindDelay:
-		s.DelaySeconds = w.DelaySeconds
-		p.seconds("schedule.delay_seconds", w.DelaySeconds, 1, maxSeconds)
-	case KindManual:
-	default:
-		p.add("schedule.kind", "One of cron, interval, once, delay, manual; this is %q", string(w.Kind))
-		return s
-	}
-	p.strangers(w)
-	if s.Kind != KindCron && s.Timezone == "" {
-		s.Timezone = "UTC"
-	}
-	if s.Kind == KindCron || s.Timezone != "UTC" {
-		p.zone(&s)
-	}
-	return s
-}
-
-// zone checks the zone and, for cron, the expression with it.
-func (p *problems) zone(s *Schedule) {
-	probe := *s
-	if s.Kind != KindCron {
-		probe = Schedule{Kind: KindCron, Cron: "@daily", Timezone: s.Timezone}
-	}
-	if s.Kind == KindCron && s.Timezone == "" {
-		p.add("schedule.timezone", "A cron schedule needs a time zone, such as Asia/Shanghai")
-		probe.Timezone = "UTC"
-	}
-	if _, err := probe.Times(); err != nil {
-		*p = append(*p, fault.Fields(err)...)
-	}
-}
-
-// anchor of a fixed rate: the written one, else the one it has, else now;
-// always a whole second. Slots are counted from it, so it must lie within the
-// range of a duration.
-func (p *problems) anchor(written time.Time, old Task, now time.Time) time.Time {
-	switch {
-	case !written.IsZero():
-		if written.Before(time.Unix(0, 0)) || written.After(now.AddDate(10, 0, 0)) {
-			p.add("schedule.anchor", "Between 1970 and ten years ahead")
-		}
-		return ceilSecond(written.UTC())
-	case !old.Spec.Schedule.Anchor.IsZero():
-		return old.Spec.Schedule.Anchor
-	default:
-		return ceilSecond(now)
-	}
-}
-
-func (p *problems) runAt(at time.Time, old Task, now time.Time) time.Time {
-	at = ceilSecond(at.UTC())
-	switch {
-	case at.IsZero():
-		p.add("schedule.run_at", "A moment is needed, such as 2026-12-24T18:00:00+08:00")
-	case at.Equal(old.Spec.Schedule.RunAt):
-	case at.Before(now):
-		p.add("schedule.run_at", "This moment has passed; choose a later one")
-	case at.After(now.AddDate(10, 0, 0)):
-		p.add("schedule.run_at", "At most ten years ahead")
-	}
-	return at
-}
-
-func (p *problems) seconds(name string, n, low, high int) {
-	if n < low || n > high {
-		p.add(name, "Between %d and %d seconds; this is %d", low, high, n)
-	}
-}
-
-// strangers refuses fields that belong to another kind of schedule: they would
-// be ignored in silence.
-func (p *problems) strangers(w ScheduleSpec) {
-	kind := string(w.Kind)
-	if w.Cron != "" && w.Kind != KindCron {
-		p.add("schedule.cron", "A schedule of the kind %s has no cron expression", kind)
-	}
-	if w.EverySeconds != 0 && w.Kind != KindInterval {
-		p.add("schedule.every_seconds", "A schedule of the kind %s has no period", kind)
-	}
-	if !w.Anchor.IsZero() && w.Kind != KindInterval && w.Kind != KindCron {
-		p.add("schedule.anchor", "A schedule of the kind %s is not counted from a moment", kind)
-	}
-	if !w.RunAt.IsZero() && w.Kind != KindOnce {
-		p.add("schedule.run_at", "A schedule of the kind %s has no single moment", kind)
-	}
-	if w.DelaySeconds != 0 && w.Kind != KindDelay {
-		p.add("schedule.delay_seconds", "A schedule of the kind %s has no delay", kind)
-	}
-}
-
-func (p *problems) notYet(w ScheduleSpec) {
-	if w.Misfire != "" && w.Misfire != FireOnce {
-		p.add("schedule.misfire", "ax does only fire_once by now")
-	}
-	for _, f := range []struct {
-		name string
-		used bool
-	}{
-		{"schedule.fixed_delay", w.FixedDelay},
-		{"schedule.calendar", w.Calendar != ""},
-		{"schedule.start_at", !w.StartAt.IsZero()},
-		{"schedule.end_at", !w.EndAt.IsZero()},
-		{"schedule.jitter_seconds", w.JitterSeconds != 0},
-	} {
-		if f.used {
-			*p = append(*p, later(f.name))
-		}
-	}
 }
 
 func (p *problems) target(w TargetSpec) Target {

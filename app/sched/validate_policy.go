@@ -23,12 +23,20 @@ func (p *problems) policy(w PolicySpec, kind ScheduleKind, d Defaults) Policy {
 	if out.MaxConcurrent < 0 || out.MaxConcurrent > 10_000 {
 		p.add("policy.max_concurrent", "Between 0 (unlimited) and 10,000; this is %d", out.MaxConcurrent)
 	}
-	switch w.Overlap {
-	case "", OverlapSkip:
-	case OverlapQueue, OverlapCancel, OverlapAllow:
-		*p = append(*p, later("policy.overlap"))
-	default:
-		p.add("policy.overlap", "This must be skip; it is %q", string(w.Overlap))
+	if w.Overlap != "" {
+		out.Overlap = w.Overlap
+	}
+	if !slices.Contains([]Overlap{OverlapSkip, OverlapQueue, OverlapCancel, OverlapAllow}, out.Overlap) {
+		p.add("policy.overlap", "One of skip, queue, cancel_running, allow; this is %q", string(w.Overlap))
+	}
+	if w.MaxConcurrent == nil && out.Overlap == OverlapAllow {
+		out.MaxConcurrent = 0
+	}
+	if out.MaxConcurrent == 0 && w.Overlap == "" && kind.Slots() {
+		out.Overlap = OverlapAllow
+	}
+	if out.MaxConcurrent == 0 && out.Overlap != OverlapAllow && kind.Slots() {
+		p.add("policy.max_concurrent", "Without a limit nothing overlaps; choose allow, or a limit")
 	}
 	if w.AlertLevel != "" {
 		out.AlertLevel = w.AlertLevel

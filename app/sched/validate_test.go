@@ -167,24 +167,6 @@ func TestBadSchedulesAreRefused(t *testing.T) {
 }
 
 // What a later release brings is refused by its name, never ignored.
-func TestWhatComesLaterIsRefused(t *testing.T) {
-	requireRefused(t, KindCron, map[string]refused{
-		"misfire skip":       {func(w *TaskSpec) { w.Schedule.Misfire = SkipAll }, []string{"schedule.misfire"}},
-		"misfire fire_all":   {func(w *TaskSpec) { w.Schedule.Misfire = FireAll }, []string{"schedule.misfire"}},
-		"misfire unheard of": {func(w *TaskSpec) { w.Schedule.Misfire = "maybe" }, []string{"schedule.misfire"}},
-		"fixed delay":        {func(w *TaskSpec) { w.Schedule.FixedDelay = true }, []string{"schedule.fixed_delay"}},
-		"a calendar":         {func(w *TaskSpec) { w.Schedule.Calendar = "cn" }, []string{"schedule.calendar"}},
-		"a window":           {func(w *TaskSpec) { w.Schedule.StartAt, w.Schedule.EndAt = noon(), noon() }, []string{"schedule.start_at", "schedule.end_at"}},
-		"jitter":             {func(w *TaskSpec) { w.Schedule.JitterSeconds = 5 }, []string{"schedule.jitter_seconds"}},
-		"overlap queue":      {func(w *TaskSpec) { w.Policy.Overlap = OverlapQueue }, []string{"policy.overlap"}},
-		"overlap cancel":     {func(w *TaskSpec) { w.Policy.Overlap = OverlapCancel }, []string{"policy.overlap"}},
-		"overlap allow":      {func(w *TaskSpec) { w.Policy.Overlap = OverlapAllow }, []string{"policy.overlap"}},
-		"all in the order of the form": {func(w *TaskSpec) {
-			w.Schedule.FixedDelay, w.Schedule.Calendar, w.Schedule.StartAt, w.Schedule.EndAt, w.Schedule.JitterSeconds = true, "cn", noon(), noon(), 5
-		}, []string{"schedule.fixed_delay", "schedule.calendar", "schedule.start_at", "schedule.end_at", "schedule.jitter_seconds"}},
-	})
-}
-
 func TestBadPoliciesAreRefused(t *testing.T) {
 	retry := func(r RetrySpec, fields ...string) refused {
 		return refused{func(w *TaskSpec) { w.Policy.Retry = &r }, fields}
@@ -197,16 +179,19 @@ func TestBadPoliciesAreRefused(t *testing.T) {
 		"fewer than none at once":     {func(w *TaskSpec) { w.Policy.MaxConcurrent = new(-1) }, []string{"policy.max_concurrent"}},
 		"a crowd at once":             {func(w *TaskSpec) { w.Policy.MaxConcurrent = new(10_001) }, []string{"policy.max_concurrent"}},
 		"an overlap there is not":     {func(w *TaskSpec) { w.Policy.Overlap = "mix" }, []string{"policy.overlap"}},
-		"a level there is not":        {func(w *TaskSpec) { w.Policy.AlertLevel = "p9" }, []string{"policy.alert_level"}},
-		"fewer than no retries":       retry(RetrySpec{Max: new(-1)}, most),
-		"101 retries":                 retry(RetrySpec{Max: new(101)}, most),
-		"a kind there is not":         retry(RetrySpec{Kind: "fibonacci"}, "policy.retry.kind"),
-		"21 steps":                    retry(RetrySpec{DelaysSeconds: make21()}, delays),
-		"two fixed delays":            retry(RetrySpec{Kind: RetryFixed, DelaysSeconds: []int{1, 2}}, delays),
-		"three numbers to grow by":    retry(RetrySpec{Kind: RetryExponential, DelaysSeconds: []int{1, 2, 3}}, delays),
-		"a cap below the base":        retry(RetrySpec{Kind: RetryExponential, DelaysSeconds: []int{30, 10}}, delays),
-		"a delay of nothing":          retry(RetrySpec{DelaysSeconds: []int{10, 0}}, delays),
-		"a delay of more than a day":  retry(RetrySpec{DelaysSeconds: []int{86_401}}, delays),
+		"no limit, and no overlap": {func(w *TaskSpec) {
+			w.Policy.Overlap, w.Policy.MaxConcurrent = OverlapQueue, new(0)
+		}, []string{"policy.max_concurrent"}},
+		"a level there is not":       {func(w *TaskSpec) { w.Policy.AlertLevel = "p9" }, []string{"policy.alert_level"}},
+		"fewer than no retries":      retry(RetrySpec{Max: new(-1)}, most),
+		"101 retries":                retry(RetrySpec{Max: new(101)}, most),
+		"a kind there is not":        retry(RetrySpec{Kind: "fibonacci"}, "policy.retry.kind"),
+		"21 steps":                   retry(RetrySpec{DelaysSeconds: make21()}, delays),
+		"two fixed delays":           retry(RetrySpec{Kind: RetryFixed, DelaysSeconds: []int{1, 2}}, delays),
+		"three numbers to grow by":   retry(RetrySpec{Kind: RetryExponential, DelaysSeconds: []int{1, 2, 3}}, delays),
+		"a cap below the base":       retry(RetrySpec{Kind: RetryExponential, DelaysSeconds: []int{30, 10}}, delays),
+		"a delay of nothing":         retry(RetrySpec{DelaysSeconds: []int{10, 0}}, delays),
+		"a delay of more than a day": retry(RetrySpec{DelaysSeconds: []int{86_401}}, delays),
 		"non-idempotent with retries": {func(w *TaskSpec) {
 			w.Policy.Idempotent, w.Policy.Retry = new(false), &RetrySpec{Max: new(1)}
 		}, []string{most}},

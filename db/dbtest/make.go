@@ -72,7 +72,7 @@ func Every(d time.Duration) TaskOption {
 func Cron(expr string) TaskOption {
 	return func(t *sched.Task) {
 		t.Spec.Schedule = sched.Schedule{Kind: sched.KindCron, Cron: expr, Timezone: "UTC", Anchor: Start(), Misfire: sched.FireOnce}
-		if times, err := t.Spec.Schedule.Times(); err == nil {
+		if times, err := t.Times(); err == nil {
 			t.NextFireAt, _ = times.Next(Start().Add(-time.Millisecond))
 		}
 	}
