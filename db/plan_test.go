@@ -253,7 +253,7 @@ func TestMISF01AfterAnOutageOneLateRunAndAnHonestRange(t *testing.T) {
 		m := ranges[0]
 		require.Equal(t, 128, m.Slots)
 		require.Equal(t, sched.MissedMisfire, m.Reason)
-		require.Equal(t, sched.FireOnce, m.Policy)
+		require.Equal(t, string(sched.FireOnce), m.Policy)
 		require.Equal(t, later(128*60), read(t, d, m.InstanceID).SlotAt, "the run that makes up for it")
 		require.Equal(t, "planner", m.PlannedBy)
 		require.Equal(t, later(130*60), reload(t, d, task).NextFireAt)
