@@ -145,9 +145,15 @@ func (b *claimBatch) readTasks(ids []int64) (map[int64]*claimTask, error) {
 	if err := b.tx.Raw("SELECT * FROM tasks WHERE id IN ?", slices.Compact(ids)).Scan(&rows).Error; err != nil {
 		return nil, err
 	}
+	cals := calendarsIn(b.tx)
 	for _, r := range rows {
-		t, err := r.task()
-		out[r.ID] = &claimTask{Task: t, err: err}
+		t, why := r.task()
+		if why == nil {
+			if err := cals.give(&t); err != nil {
+				return nil, err
+			}
+		}
+		out[r.ID] = &claimTask{Task: t, err: why}
 	}
 	return out, nil
 }
