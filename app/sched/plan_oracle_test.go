@@ -18,29 +18,40 @@ const (
 	runs     fate = "runs"
 	misfires fate = "misfires"
 	paused   fate = "paused"
+	dropped  fate = "dropped"
 )
 
 // plainFates is the rule of design.md section 5 by brute force: every second
 // is asked whether it is a slot, and each slot is judged on its own.
 func plainFates(t Task, times Times, now, until time.Time) map[time.Time]fate {
 	out := map[time.Time]fate{}
-	latest := time.Time{}
+	var late []time.Time
+	grace := 60 * time.Second
+	if n := t.Spec.Schedule.MisfireGraceSeconds; n > 0 {
+		grace = time.Duration(n) * time.Second
+	}
 	for at := t.NextFireAt.Truncate(time.Second); !at.After(until); at = at.Add(time.Second) {
-		if at.Before(t.NextFireAt) || !times.Wants(at) {
+		if at.Before(t.NextFireAt) || !times.Wants(at) && !times.Off(at) || times.Off(at) && !times.raw.Wants(at) {
+			continue
+		}
+		if !t.Spec.Schedule.StartAt.IsZero() && (at.Before(t.Spec.Schedule.StartAt) || at.After(t.Spec.Schedule.EndAt)) {
 			continue
 		}
 		switch {
 		case !t.PausedUntil.IsZero() && !at.Before(t.PausedFrom) && at.Before(t.PausedUntil):
 			out[at] = paused
-		case now.Sub(at) > MisfireGrace:
+		case times.Off(at):
+			out[at] = dropped
+		case now.Sub(at)-t.Offset() > grace:
 			out[at] = misfires
-			latest = at
+			late = append(late, at)
 		default:
 			out[at] = runs
 		}
 	}
-	if !latest.IsZero() {
-		out[latest] = runs
+	keep := map[Misfire]int{FireOnce: 1, SkipAll: 0, FireAll: t.Spec.Schedule.MisfireCap}[t.Spec.Schedule.Misfire]
+	for i := max(len(late)-keep, 0); i < len(late); i++ {
+		out[late[i]] = runs
 	}
 	return out
 }
@@ -51,7 +62,8 @@ func fatesOf(r *rapid.T, times Times, p TaskPlan, fates map[time.Time]fate) {
 		if old, ok := fates[at]; ok {
 			r.Fatalf("slot %s is decided twice: %s and %s", at, old, f)
 		}
-		require.True(r, times.Wants(at), "%s is no slot", at)
+		require.Equal(r, f == dropped, times.Off(at) && f != paused, "%s", at)
+		require.True(r, times.Wants(at) || times.Off(at), "%s is no slot", at)
 		fates[at] = f
 	}
 	require.True(r, slices.IsSortedFunc(p.Run, time.Time.Compare))
@@ -59,7 +71,7 @@ func fatesOf(r *rapid.T, times Times, p TaskPlan, fates map[time.Time]fate) {
 		put(at, runs)
 	}
 	for _, m := range p.Missed {
-		f := map[MissReason]fate{MissedMisfire: misfires, MissedPaused: paused}[m.Reason]
+		f := map[MissReason]fate{MissedMisfire: misfires, MissedPaused: paused, MissedCalendar: dropped}[m.Reason]
 		n := 0
 		for at := m.From; !at.After(m.To); n++ {
 			put(at, f)
@@ -95,6 +107,7 @@ func (d dice) span(low, high int, unit time.Duration) time.Duration {
 func anyDue(r *rapid.T) (Task, Times, time.Time) {
 	d := dice{rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))}
 	t := taskOf(d.schedule())
+	d.policies(&t)
 	now := noon().Add(d.span(-5000, 5000, time.Millisecond))
 	behind := d.between(0, 7_200_000)
 	t.NextFireAt = now.Add(-time.Duration(behind-3000) * time.Millisecond)
@@ -103,7 +116,34 @@ func anyDue(r *rapid.T) (Task, Times, time.Time) {
 		t.PausedUntil = now.Add(d.span(-behind/1000, behind/1000, time.Second))
 	}
 	r.Log(t.Spec.Schedule, "now", now, "next", t.NextFireAt, "pause", t.PausedFrom, t.PausedUntil)
-	return t, timesOf(r, t.Spec.Schedule), now
+	times, err := t.Times()
+	require.NoError(r, err)
+	return t, times, now
+}
+
+// policies draws what becomes of late slots, and on which days and when there
+// are any.
+func (d dice) policies(t *Task) {
+	s := &t.Spec.Schedule
+	s.Misfire = []Misfire{FireOnce, SkipAll, FireAll}[d.IntN(3)]
+	if s.Misfire == FireAll {
+		s.MisfireCap = d.between(1, 30)
+	}
+	if d.IntN(2) == 0 {
+		s.MisfireGraceSeconds = d.between(1, 900)
+	}
+	if d.IntN(2) == 0 {
+		s.JitterSeconds = d.between(1, 300)
+	}
+	if d.IntN(4) == 0 {
+		s.StartAt = noon().Add(d.span(-7200, 0, time.Second))
+		s.EndAt = s.StartAt.Add(d.span(1, 7200, time.Second))
+	}
+	if s.Kind != KindOnce && d.IntN(2) == 0 {
+		s.Calendar, s.CalendarMode, s.CalendarMove = "cn", OnWorkdays, MoveDrop
+		s.Timezone = []string{"UTC", "Pacific/Kiritimati", "Asia/Kolkata"}[d.IntN(3)]
+		t.Calendar = daysOff([]string{"2026-03-01", "2026-03-02", "2026-03-03", "+2026-03-01"}[d.IntN(4)])
+	}
 }
 
 func (d dice) schedule() Schedule {
@@ -148,9 +188,8 @@ func requireNext(r *rapid.T, task Task, times Times, p TaskPlan, until time.Time
 
 // requireWhole: no two ranges could be one, and each tells what follows.
 func requireWhole(r *rapid.T, times Times, p TaskPlan) {
-	latest := time.Time{}
-	if len(p.Run) > 0 {
-		latest = p.Run[0]
+	if !p.MakeUp.IsZero() {
+		require.Equal(r, p.Run[0], p.MakeUp)
 	}
 	for i, m := range p.Missed {
 		prev, ok := times.Prev(m.From)
@@ -162,7 +201,7 @@ func requireWhole(r *rapid.T, times Times, p TaskPlan) {
 		}
 		want := time.Time{}
 		if m.Reason == MissedMisfire {
-			want = latest
+			want = p.MakeUp
 		}
 		require.Equal(r, want, m.MakeUp)
 	}
