@@ -10,9 +10,13 @@ import (
 
 // Preview shows what a schedule means before it is stored.
 type Preview struct {
-	Words    map[string]string // meaning by language: "en", "zh-CN"
+	Schedule Schedule          // as it would be stored
+	Calendar string            // name of its calendar, "" for none
+	Words    map[string]string // meaning by language: "en", "zh-CN"; of cron only
 	Warnings []fault.Text
-	Next     []time.Time // UTC
+	Next     []time.Time // UTC: slots that run, without the jitter
+	Off      []DayOff    // the next days on which slots don't run
+	Shift    *ClockShift // the next change of offset; nil: none within a year, or it doesn't matter
 	Zone     *time.Location
 }
 
@@ -35,19 +39,40 @@ func PreviewSchedule(w ScheduleSpec, c *calendar.Calendar, from time.Time, count
 	if err != nil {
 		return Preview{}, fault.Invalid(cronField("schedule.timezone", err))
 	}
-	p := Preview{Zone: zone, Next: nextSlots(times, from, min(max(count, 1), maxPreview)), Words: map[string]string{}}
-	if s.Kind != KindCron {
-		return p, nil
+	p := Preview{
+		Schedule: s, Zone: zone, Words: map[string]string{},
+		Next: times.runs(from, min(max(count, 1), maxPreview)), Off: times.DaysOff(from),
 	}
-	expr, err := cron.Parse(s.Cron)
+	if s.FixedDelay {
+		p.Next = p.Next[:min(len(p.Next), 1)] // the others follow the ends of runs
+	}
+	if c != nil {
+		p.Calendar = c.Name
+	}
+	if s.Kind == KindCron {
+		err = p.explain(from)
+	}
+	p.Warnings = append(p.Warnings, s.notes(times, c, p.Next, from)...)
+	return p, err
+}
+
+// explain adds what only a cron expression has.
+func (p *Preview) explain(from time.Time) error {
+	expr, err := cron.Parse(p.Schedule.Cron)
 	if err != nil {
-		return Preview{}, fault.Invalid(cronField("schedule.cron", err))
+		return fault.Invalid(cronField("schedule.cron", err))
 	}
 	for _, lang := range []string{"en", "zh-CN"} {
 		p.Words[lang] = expr.Words(lang)
 	}
-	for _, n := range expr.Warnings(from, zone) {
+	for _, n := range expr.Warnings(from, p.Zone) {
 		p.Warnings = append(p.Warnings, fault.Text{Format: n.Format, Args: n.Args})
 	}
-	return p, nil
+	if _, every := expr.Every(); every {
+		return nil
+	}
+	if shift, ok := NextShift(from, p.Zone); ok {
+		p.Shift = &shift
+	}
+	return nil
 }

@@ -1,0 +1,214 @@
+package sched
+
+import (
+	"time"
+
+	"ax/app/calendar"
+	"ax/app/cron"
+	"ax/app/fault"
+)
+
+// How far a preview looks.
+const (
+	previewYears   = 2    // for a slot that the calendar leaves
+	previewDays    = 400  // for days off
+	previewPlain   = 1    // plain weekends that it names
+	previewListed  = 3    // listed days off that it names
+	previewSteps   = 5000 // over slots on days off
+	coveredInDays  = 90   // ahead, a calendar should have data
+	previewGapSize = 50   // slots that the smallest gap is taken from
+)
+
+// DayOff is a day on which slots don't run.
+type DayOff struct {
+	Slot  time.Time // the day's first slot
+	Name  string    // of the day; "" for a plain weekend
+	To    time.Time // where that slot is moved; zero: it is dropped
+	Joins bool      // a slot is there already: they are one
+}
+
+// ClockShift is the next moment from which the zone is away from UTC by
+// another offset, so that local times begin earlier or later in UTC.
+type ClockShift struct {
+	At     time.Time
+	Offset int // seconds east of UTC, from then on
+	By     int // seconds by which the offset changes
+}
+
+// Moved is where a slot on a day off runs instead; ok is false when it is
+// dropped, or lies on no day off.
+func (w Times) Moved(slot time.Time) (to time.Time, ok bool) {
+	if w.days == nil {
+		return time.Time{}, false
+	}
+	return w.days.moved(slot)
+}
+
+// Within tells whether the window of the schedule holds the moment.
+func (w Times) Within(t time.Time) bool {
+	return !t.Before(w.from) && (w.to.IsZero() || !t.After(w.to))
+}
+
+// runs gives the next n slots after from that are not on days off. With a
+// calendar it looks two years ahead at most.
+func (w Times) runs(from time.Time, n int) []time.Time {
+	if w.days == nil {
+		return nextSlots(w, from, n)
+	}
+	until := from.AddDate(previewYears, 0, 0)
+	var out []time.Time
+	for range previewSteps {
+		slot, ok := w.Next(from)
+		if !ok || len(out) == n || slot.After(until) {
+			break
+		}
+		if from = slot; !w.Off(slot) {
+			out = append(out, slot)
+			continue
+		}
+		day, ok := w.days.after(slot, until)
+		if !ok {
+			break
+		}
+		from = latest(slot, w.days.begin(day))
+	}
+	return out
+}
+
+// after is the first day after the slot's that is run on.
+func (d *days) after(slot, until time.Time) (calendar.Day, bool) {
+	for day := d.day(slot) + 1; day <= d.day(until); day++ {
+		if d.allows(day) {
+			return day, true
+		}
+	}
+	return 0, false
+}
+
+// begin is the last moment before the day.
+func (d *days) begin(day calendar.Day) time.Time {
+	return cron.Instant(int64(day), 0, d.zone).Add(-time.Millisecond)
+}
+
+// DaysOff names the next days on which slots don't run: listed ones, and one
+// plain weekend day as an example.
+func (w Times) DaysOff(from time.Time) []DayOff {
+	if w.days == nil {
+		return nil
+	}
+	var out []DayOff
+	plain, listed := 0, 0
+	first := w.days.day(from)
+	for day := first; day < first+previewDays && listed < previewListed; day++ {
+		e, known := w.days.cal.Listed[day]
+		if w.days.allows(day) || !known && plain == previewPlain {
+			continue
+		}
+		slot, ok := w.days.slotOn(day, from)
+		if !ok || !w.Within(slot) {
+			continue
+		}
+		if known {
+			listed++
+		} else {
+			plain++
+		}
+		off := DayOff{Slot: slot, Name: e.Name}
+		if to, ok := w.days.moved(slot); ok {
+			off.To, off.Joins = to, w.days.raw.Wants(to)
+		}
+		out = append(out, off)
+	}
+	return out
+}
+
+// slotOn is the first of the schedule's own slots on the day and after from.
+func (d *days) slotOn(day calendar.Day, from time.Time) (time.Time, bool) {
+	slot, ok := d.raw.Next(latest(from, d.begin(day)))
+	return slot, ok && d.day(slot) == day
+}
+
+// NextShift is the next change of the offset of the zone within a year.
+func NextShift(from time.Time, zone *time.Location) (ClockShift, bool) {
+	_, end := from.In(zone).ZoneBounds()
+	if end.IsZero() || end.After(from.AddDate(1, 0, 0)) {
+		return ClockShift{}, false
+	}
+	_, before := end.Add(-time.Second).Zone()
+	_, after := end.Zone()
+	return ClockShift{At: end.UTC(), Offset: after, By: after - before}, before != after
+}
+
+// UncoveredYears are the years, of now and of the near future, of which the
+// schedule's calendar lists no day: they go by the week alone.
+func UncoveredYears(c *calendar.Calendar, now time.Time) []int {
+	if c == nil {
+		return nil
+	}
+	var years []int
+	for year := now.Year(); year <= now.AddDate(0, 0, coveredInDays).Year(); year++ {
+		if !c.Covers(year) {
+			years = append(years, year)
+		}
+	}
+	return years
+}
+
+// notes are what a written schedule makes people wonder about.
+func (s Schedule) notes(times Times, c *calendar.Calendar, next []time.Time, from time.Time) []fault.Text {
+	var out []fault.Text
+	say := func(format string, args ...any) {
+		f := fault.Field("", format, args...)
+		out = append(out, f.Text)
+	}
+	for _, year := range UncoveredYears(c, from) {
+		say("The calendar %s has no days for %d: that year goes by the week alone", c.Name, year)
+	}
+	if gap := times.smallestGap(from); gap > 0 && s.JitterSeconds > int(gap/time.Second) {
+		say("The jitter of %d s is longer than the %d s between two slots: a run may begin after the slot that follows it", s.JitterSeconds, int(gap/time.Second))
+	}
+	if len(next) > 0 || !s.Kind.Slots() {
+		return out
+	}
+	switch _, slots := times.raw.Next(from); {
+	case !s.EndAt.IsZero() && s.EndAt.Before(from):
+		say("The window has ended: no slot is left")
+	case times.windowEmpty(from) && slots:
+		say("No slot lies in the window")
+	case s.Calendar != "" && slots:
+		say("The calendar leaves no slot within %d years", previewYears)
+	}
+	return out
+}
+
+// windowEmpty tells whether the window alone leaves no slot.
+func (w Times) windowEmpty(from time.Time) bool {
+	w.days = nil
+	_, ok := w.Next(from)
+	return !ok && (!w.from.IsZero() || !w.to.IsZero())
+}
+
+// smallestGap is the shortest time between two of the next slots, 0 when there
+// are no two.
+func (w Times) smallestGap(from time.Time) time.Duration {
+	w.days = nil
+	slots := nextSlots(w, from, previewGapSize)
+	var gap time.Duration
+	for i := 1; i < len(slots); i++ {
+		if d := slots[i].Sub(slots[i-1]); gap == 0 || d < gap {
+			gap = d
+		}
+	}
+	return gap
+}
+
+// Clashes are what a schedule and a policy make of each other that people
+// rarely want.
+func Clashes(s Schedule, p Policy) []fault.Text {
+	var out []fault.Text
+	if s.Kind.Slots() && s.Misfire == FireAll && p.Overlap == OverlapSkip && p.MaxConcurrent == 1 {
+		f := fault.Field("", "Fire all and skip: of several missed slots only the first will run, the others find it running and are skipped")
+		out = append(out, f.Text)
+	}
+	return out
+}
