@@ -154,29 +154,28 @@ func UncoveredYears(c *calendar.Calendar, now time.Time) []int {
 	return years
 }
 
+// note is a remark about a valid schedule.
+func note(format string, args ...any) fault.Text { return fault.Text{Format: format, Args: args} }
+
 // notes are what a written schedule makes people wonder about.
 func (s Schedule) notes(times Times, c *calendar.Calendar, next []time.Time, from time.Time) []fault.Text {
 	var out []fault.Text
-	say := func(format string, args ...any) {
-		f := fault.Field("", format, args...)
-		out = append(out, f.Text)
-	}
 	for _, year := range UncoveredYears(c, from) {
-		say("The calendar %s has no days for %d: that year goes by the week alone", c.Name, year)
+		out = append(out, note("The calendar %s has no days for %d: that year goes by the week alone", c.Name, year))
 	}
 	if gap := times.smallestGap(from); gap > 0 && s.JitterSeconds > int(gap/time.Second) {
-		say("The jitter of %d s is longer than the %d s between two slots: a run may begin after the slot that follows it", s.JitterSeconds, int(gap/time.Second))
+		out = append(out, note("The jitter of %d s is longer than the %d s between two slots: a run may begin after the slot that follows it", s.JitterSeconds, int(gap/time.Second)))
 	}
 	if len(next) > 0 || !s.Kind.Slots() {
 		return out
 	}
 	switch _, slots := times.raw.Next(from); {
 	case !s.EndAt.IsZero() && s.EndAt.Before(from):
-		say("The window has ended: no slot is left")
+		out = append(out, note("The window has ended: no slot is left"))
 	case times.windowEmpty(from) && slots:
-		say("No slot lies in the window")
+		out = append(out, note("No slot lies in the window"))
 	case s.Calendar != "" && slots:
-		say("The calendar leaves no slot within %d years", previewYears)
+		out = append(out, note("The calendar leaves no slot within %d years", previewYears))
 	}
 	return out
 }
@@ -207,8 +206,7 @@ func (w Times) smallestGap(from time.Time) time.Duration {
 func Clashes(s Schedule, p Policy) []fault.Text {
 	var out []fault.Text
 	if s.Kind.Slots() && s.Misfire == FireAll && p.Overlap == OverlapSkip && p.MaxConcurrent == 1 {
-		f := fault.Field("", "Fire all and skip: of several missed slots only the first will run, the others find it running and are skipped")
-		out = append(out, f.Text)
+		out = append(out, note("Fire all and skip: of several missed slots only the first will run, the others find it running and are skipped"))
 	}
 	return out
 }
