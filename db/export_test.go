@@ -2,9 +2,12 @@ package db
 
 import (
 	"context"
+	"testing"
 	"time"
 
 	"gorm.io/gorm"
+
+	"ax/app/sched"
 )
 
 // The external tests (they import dbtest, which imports this package) reach
@@ -58,4 +61,33 @@ func CheckNames() []string {
 		names = append(names, r.name)
 	}
 	return names
+}
+
+// ClaimAtOnce lets callers claim in one batch, through all that a caller goes
+// through.
+func (d *DB) ClaimAtOnce(t testing.TB, rs []sched.ClaimRequest) ([]sched.Claimed, []error) {
+	return atOnce(t, &d.claims, rs)
+}
+
+// SettleAtOnce is ClaimAtOnce of settlements.
+func (d *DB) SettleAtOnce(t testing.TB, ss []sched.Settlement) ([]sched.Settled, []error) {
+	return atOnce(t, &d.settles, ss)
+}
+
+func atOnce[Q, A any](t testing.TB, g *group[Q, A], requests []Q) ([]A, []error) {
+	t.Helper()
+	calls := make([]*call[Q, A], len(requests))
+	g.mu.Lock()
+	for i, q := range requests {
+		calls[i] = &call[Q, A]{request: q, done: make(chan answer[A], 1)}
+	}
+	g.waiting = append(g.waiting, calls...)
+	g.start()
+	g.mu.Unlock()
+	values, errs := make([]A, len(calls)), make([]error, len(calls))
+	for i, c := range calls {
+		a := <-c.done
+		values[i], errs[i] = a.value, a.err
+	}
+	return values, errs
 }

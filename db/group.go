@@ -14,11 +14,10 @@ const (
 	// maxGroup is how many requests share a transaction at most: more would hold
 	// its locks for long, and one CASE compares each row with all of them.
 	maxGroup = 256
-	// crowd and patience are when another writer helps the one at work: so many
-	// requests wait, or one has waited for so long. A transaction that waits for
-	// a lock holds up only its own requests then. Writers that begin at once
-	// share less: their transactions cost a quarter more per request.
-	crowd    = 64
+	// patience is how long a request waits until another writer helps the one
+	// at work, which may be waiting for a lock; a full batch is helped at once.
+	// Writers that begin at once share less: their transactions cost a quarter
+	// more per request.
 	patience = 50 * time.Millisecond
 )
 
@@ -115,7 +114,7 @@ func (g *group[Q, A]) put(c *call[Q, A]) bool {
 		return false
 	}
 	g.waiting = append(g.waiting, c)
-	if g.busy == 0 || len(g.waiting) >= crowd {
+	if g.busy == 0 || len(g.waiting) >= maxGroup {
 		g.start()
 	}
 	return true
