@@ -59,9 +59,12 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 			_, err := d.Plan(ctx, sched.PlanRequest{Now: t0, Until: t0, Limit: 1})
 			return err
 		},
-		"Missed":     func(ctx context.Context) error { _, err := d.Missed(ctx, task.ID, 1); return err },
-		"Due":        func(ctx context.Context) error { _, err := d.Due(ctx, t0, 1); return err },
-		"MarkQueued": func(ctx context.Context) error { return d.MarkQueued(ctx, []sched.Message{{InstanceID: in.ID}}, t0) },
+		"Missed":       func(ctx context.Context) error { _, err := d.Missed(ctx, task.ID, 1); return err },
+		"MissedTotals": func(ctx context.Context) error { _, err := d.MissedTotals(ctx, task.ID); return err },
+		"Calendar":     func(ctx context.Context) error { _, err := d.Calendar(ctx, "cn"); return err },
+		"CancelOthers": func(ctx context.Context) error { _, err := d.CancelOthers(ctx, task.ID, 1, in.ID, t0); return err },
+		"Due":          func(ctx context.Context) error { _, err := d.Due(ctx, t0, 1); return err },
+		"MarkQueued":   func(ctx context.Context) error { return d.MarkQueued(ctx, []sched.Message{{InstanceID: in.ID}}, t0) },
 		"Claim": func(ctx context.Context) error {
 			_, err := d.Claim(ctx, sched.ClaimRequest{InstanceID: in.ID})
 			return err

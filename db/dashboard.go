@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"ax/app/access"
@@ -43,9 +44,19 @@ func (d *DB) dashDue(ctx context.Context, scope access.Scope, now time.Time, out
 	if err := d.view(ctx).Raw("SELECT * FROM tasks"+w.sql()+" ORDER BY next_fire_at, id LIMIT ?", append(w.args, listed)...).Scan(&rows).Error; err != nil {
 		return err
 	}
+	cals := calendarsIn(d.view(ctx))
 	for _, r := range rows {
-		out.Next = append(out.Next, sched.Upcoming{At: r.NextFireAt.Time, TaskID: r.ID, Code: r.Code, Name: r.Name})
+		t := r.shown()
+		if err := cals.give(&t); err != nil {
+			return err
+		}
+		due := t.NextRun()
+		if runs := t.Upcoming(r.NextFireAt.Add(t.Offset()-time.Millisecond), 1); len(runs) > 0 {
+			due = runs[0] // the next slot may lie on a day off
+		}
+		out.Next = append(out.Next, sched.Upcoming{At: due, TaskID: r.ID, Code: r.Code, Name: r.Name})
 	}
+	slices.SortStableFunc(out.Next, func(a, b sched.Upcoming) int { return a.At.Compare(b.At) })
 	if len(out.Next) > 0 {
 		out.FirstDue = out.Next[0].At
 	}

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,24 @@ func (d *DB) Missed(ctx context.Context, taskID int64, limit int) ([]sched.Misse
 		}
 	}
 	return out, err
+}
+
+// MissedTotals counts all that is recorded of a task, by reason.
+func (d *DB) MissedTotals(ctx context.Context, taskID int64) (map[sched.MissReason]sched.MissedTotal, error) {
+	var rows []struct {
+		Reason string
+		Ranges int
+		Slots  int
+	}
+	err := d.view(ctx).Raw("SELECT reason, COUNT(*) AS ranges, SUM(slots) AS slots FROM missed_ranges WHERE task_id=? GROUP BY reason", taskID).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("count missed slots of task %d: %w", taskID, err)
+	}
+	out := make(map[sched.MissReason]sched.MissedTotal, len(rows))
+	for _, r := range rows {
+		out[sched.MissReason(r.Reason)] = sched.MissedTotal{Ranges: r.Ranges, Slots: r.Slots}
+	}
+	return out, nil
 }
 
 // storeMissed records the missed ranges of the plans and counts their slots.

@@ -195,6 +195,9 @@ func taskWhere(f sched.TaskFilter) *where {
 	if f.Troubled {
 		w.and("plan_error<>''")
 	}
+	if !f.PausedAt.IsZero() {
+		w.and("paused_from<=? AND paused_until>?", at(f.PausedAt), at(f.PausedAt))
+	}
 	return w
 }
 

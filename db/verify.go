@@ -114,13 +114,17 @@ func (v *verifier) unplanned(tx *gorm.DB) error {
 	if err != nil {
 		return fmt.Errorf("task-next: %w", err)
 	}
+	cals := calendarsIn(tx)
 	for _, r := range rows {
 		t, err := r.task()
 		if err != nil {
 			v.add("task-spec", "task "+itoa(r.ID), err.Error())
 			continue
 		}
-		for _, slot := range t.Upcoming(v.now, 1) {
+		if err := cals.give(&t); err != nil {
+			return fmt.Errorf("task-next: %w", err)
+		}
+		if slot, ok := t.NextSlot(v.now); ok && t.ArchivedAt.IsZero() {
 			var n int
 			err := tx.Raw("SELECT (SELECT COUNT(*) FROM instances WHERE task_id=? AND biz_id=? AND replay=0)"+
 				" + (SELECT COUNT(*) FROM missed_ranges WHERE task_id=? AND from_slot<=? AND to_slot>=?)",

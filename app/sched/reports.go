@@ -104,9 +104,16 @@ type TaskReport struct {
 	Timed         int // runs that the percentiles were taken from
 	Week          Rate
 	Upcoming      []time.Time
-	Missed        []MissedRange
+	Missed        []MissedRange // the latest
+	MissedTotals  map[MissReason]MissedTotal
 	Versions      []TaskVersion
 	Waiting       int // pending, queued and retrying
+}
+
+// MissedTotal counts what of a task was recorded instead of run.
+type MissedTotal struct {
+	Ranges int
+	Slots  int
 }
 
 // reportStore is what the reports need of the ledger.
@@ -116,6 +123,7 @@ type reportStore interface {
 	TaskRate(ctx context.Context, taskID int64, since time.Time) (Rate, error)
 	StateCounts(ctx context.Context, scope access.Scope, taskID int64, since time.Time) (map[State]int, error)
 	Missed(ctx context.Context, taskID int64, limit int) ([]MissedRange, error)
+	MissedTotals(ctx context.Context, taskID int64) (map[MissReason]MissedTotal, error)
 	TaskVersions(ctx context.Context, taskID int64, limit int) ([]TaskVersion, error)
 	TasksByID(ctx context.Context, ids []int64) (map[int64]Task, error)
 }
@@ -172,6 +180,9 @@ func (r *Reports) Task(ctx context.Context, t Task) (TaskReport, error) {
 	if out.Missed, err = r.store.Missed(ctx, t.ID, 20); err != nil {
 		return out, err
 	}
+	if out.MissedTotals, err = r.store.MissedTotals(ctx, t.ID); err != nil {
+		return out, err
+	}
 	if out.Versions, err = r.store.TaskVersions(ctx, t.ID, 20); err != nil {
 		return out, err
 	}
@@ -215,7 +226,9 @@ func Percentile(all []time.Duration, p int) time.Duration {
 	return sorted[max(rank, 1)-1]
 }
 
-// Upcoming gives the next slots of an enabled task, at most n.
+// Upcoming tells when the next runs of an enabled task are due, at most n:
+// slots on days off are passed over, the jitter is added. Of a fixed delay only
+// the next is known, and only once the run before has ended.
 func (t Task) Upcoming(now time.Time, n int) []time.Time {
 	if !t.Enabled || !t.ArchivedAt.IsZero() {
 		return nil
@@ -224,7 +237,26 @@ func (t Task) Upcoming(now time.Time, n int) []time.Time {
 	if err != nil {
 		return nil
 	}
-	return nextSlots(times, now, n)
+	if t.Spec.Schedule.FixedDelay && t.NextFireAt.After(now) {
+		return []time.Time{t.NextRun()}
+	}
+	offset := t.Offset()
+	var out []time.Time
+	slot, ok := times.NextRun(now.Add(-offset))
+	for ; ok && len(out) < n; slot, ok = times.NextRun(slot) {
+		out = append(out, slot.Add(offset))
+	}
+	return out
+}
+
+// NextSlot is the first slot strictly after t, on a day off too; ok is false
+// when there is none, or the schedule can't be read.
+func (t Task) NextSlot(after time.Time) (slot time.Time, ok bool) {
+	times, err := t.Times()
+	if err != nil {
+		return time.Time{}, false
+	}
+	return times.Next(after)
 }
 
 func nextSlots(times Times, from time.Time, n int) []time.Time {

@@ -40,6 +40,10 @@ func (s *shelf) StateCounts(_ context.Context, _ access.Scope, _ int64, since ti
 	return map[State]int{Pending: 1, Queued: 2, Retrying: 4, Running: 8, Succeeded: 16}, s.fail["StateCounts"]
 }
 
+func (s *shelf) MissedTotals(context.Context, int64) (map[MissReason]MissedTotal, error) {
+	return map[MissReason]MissedTotal{MissedPaused: {Ranges: 2, Slots: 9}}, s.fail["MissedTotals"]
+}
+
 func (s *shelf) Missed(context.Context, int64, int) ([]MissedRange, error) {
 	return []MissedRange{{Slots: 9}}, s.fail["Missed"]
 }
@@ -75,7 +79,7 @@ func TestATasksReport(t *testing.T) {
 }
 
 func TestEveryPartOfAReportMayFail(t *testing.T) {
-	for _, part := range []string{"Runs", "TaskRate", "Missed", "TaskVersions", "StateCounts"} {
+	for _, part := range []string{"Runs", "TaskRate", "Missed", "MissedTotals", "TaskVersions", "StateCounts"} {
 		s := &shelf{fail: map[string]error{part: errAway}}
 		_, err := NewReports(s, NewClock(noon)).Task(t.Context(), taskOf(Schedule{Kind: KindManual}))
 		require.ErrorIs(t, err, errAway, part)

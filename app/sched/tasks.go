@@ -34,8 +34,9 @@ type TaskFilter struct {
 	Owner    string
 	Kind     ScheduleKind
 	Enabled  *bool
-	Troubled bool // only tasks that can't be planned
-	Archived bool // only archived ones, instead of none
+	Troubled bool      // only tasks that can't be planned
+	PausedAt time.Time // only tasks that are paused at this moment
+	Archived bool      // only archived ones, instead of none
 }
 
 // taskStore is what the task use cases need of the ledger.
