@@ -90,9 +90,9 @@ func (p *problems) runAt(w ScheduleSpec, old Task, now time.Time) time.Time {
 	switch {
 	case at.IsZero():
 		p.add("schedule.run_at", "A moment is needed, such as 2026-12-24T18:00:00+08:00")
-	case at.Equal(old.Spec.Schedule.RunAt):
 	case at.Before(now) && w.RunNow:
 		return ceilSecond(now)
+	case at.Equal(old.Spec.Schedule.RunAt):
 	case at.Before(now):
 		p.add("schedule.run_at", "This moment has passed; choose a later one, or say that it is to run now")
 	case at.After(now.AddDate(10, 0, 0)):

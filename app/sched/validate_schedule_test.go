@@ -71,6 +71,13 @@ func TestAPassedMomentRunsNowIfThatIsMeant(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, noon(), task.Spec.Schedule.RunAt)
 
+	old := task
+	old.ID, old.Spec.Schedule.RunAt = 3, noon().Add(-time.Hour)
+	w.Schedule.RunAt = old.Spec.Schedule.RunAt
+	task, err = w.Resolve(old, defaults(), noon())
+	require.NoError(t, err)
+	require.Equal(t, noon(), task.Spec.Schedule.RunAt, "the moment that the task had, too")
+
 	w.Schedule.RunAt = noon().Add(time.Hour)
 	task, err = w.Resolve(Task{}, defaults(), noon())
 	require.NoError(t, err)
