@@ -16,7 +16,7 @@ type tasks interface {
 	Trigger(ctx context.Context, by access.Actor, code string, r sched.TriggerRequest) (sched.Instance, bool, error)
 }
 
-// Fill makes ten live tasks of every kind that there is, calling the target at
+// Fill makes a dozen live tasks of every kind that there is, calling the target at
 // base, and triggers those that run on request.
 func Fill(ctx context.Context, s tasks, by access.Actor, team, base string, now time.Time) error {
 	for _, w := range specs(team, base, now) {
@@ -69,6 +69,10 @@ func specs(team, base string, now time.Time) []sched.TaskSpec {
 			Schedule: manual, Target: call(base, "chosen"), Policy: again(5, 20)},
 		{Code: "order.close-unpaid", Name: "Close unpaid orders", Owner: "orders", Tags: []string{"orders"},
 			Schedule: sched.ScheduleSpec{Kind: sched.KindDelay, DelaySeconds: 1800}, Target: call(base, "flaky"), Policy: again(3, 6)},
+		{Code: "search.rebuild-index", Name: "Rebuild the search index", Owner: "platform", Tags: []string{"search"},
+			Schedule: sched.ScheduleSpec{Kind: sched.KindInterval, EverySeconds: 30, FixedDelay: true}, Target: call(base, "slow"), Policy: again(5)},
+		{Code: "mail.invoice-batch", Name: "Send invoice e-mails 发送账单邮件", Owner: "billing", Tags: []string{"mail"},
+			Schedule: spread(cron("0 9-18 * * *", "Asia/Shanghai"), 300), Target: call(base, "ok"), Policy: queued(again(5, 20))},
 		{Code: "release.warm-caches", Name: "Warm the caches after the release", Owner: "platform", Tags: []string{"release"},
 			Schedule: sched.ScheduleSpec{Kind: sched.KindOnce, RunAt: now.Add(2 * time.Minute)}, Target: call(base, "ok"), Policy: again(5)},
 	}
@@ -76,6 +80,18 @@ func specs(team, base string, now time.Time) []sched.TaskSpec {
 		list[i].Team = team
 	}
 	return list
+}
+
+// spread gives a schedule jitter, and every missed slot its run.
+func spread(s sched.ScheduleSpec, seconds int) sched.ScheduleSpec {
+	s.JitterSeconds, s.Misfire = seconds, sched.FireAll
+	return s
+}
+
+// queued lets slots wait for each other.
+func queued(p sched.PolicySpec) sched.PolicySpec {
+	p.Overlap = sched.OverlapQueue
+	return p
 }
 
 func call(base, behaviour string) sched.TargetSpec {
