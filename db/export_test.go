@@ -74,6 +74,12 @@ func (d *DB) SettleAtOnce(t testing.TB, ss []sched.Settlement) ([]sched.Settled,
 	return atOnce(t, &d.settles, ss)
 }
 
+// SettleTogether settles in one transaction.
+func (d *DB) SettleTogether(ctx context.Context, ss []sched.Settlement) error {
+	_, err := d.settleTogether(ctx, ss)
+	return err
+}
+
 func atOnce[Q, A any](t testing.TB, g *group[Q, A], requests []Q) ([]A, []error) {
 	t.Helper()
 	calls := make([]*call[Q, A], len(requests))
