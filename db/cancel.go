@@ -57,7 +57,7 @@ func (d *DB) CancelOthers(ctx context.Context, taskID int64, n int, by string, n
 			if in.State == sched.Running {
 				running = append(running, id)
 			}
-			return d.cancelOne(tx, in, access.Entry{Actor: access.Actor{Name: "overlap"}, Reason: "the slot " + by + " is due"}, now)
+			return d.cancelOne(tx, in, access.Entry{Actor: access.Actor{Name: sched.ByOverlap}, Reason: "the slot " + by + " is due"}, now)
 		})
 		if err != nil {
 			return running, err

@@ -53,6 +53,10 @@ func (p InstancePage) eventStep(ctx context.Context, e sched.InstanceEvent) stat
 	case sched.EvRefusedWord:
 		step("skipped", t(ctx, "A receipt came after the end"), joined(" · ", e.Actor, e.Detail))
 	case sched.EvCancelWanted:
+		if e.Actor == sched.ByOverlap {
+			step("canceled", t(ctx, "To be canceled for the next slot"), t(ctx, "as the task's overlap policy says"))
+			break
+		}
 		step("canceled", t(ctx, "%s asked to cancel it", e.Actor), e.Detail)
 	case sched.EvHandedBack:
 		step("paused", t(ctx, "Handed back before anything was sent"), t(ctx, "%s was stopping", node))

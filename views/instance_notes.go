@@ -44,6 +44,9 @@ func (p InstancePage) wishBanner(ctx context.Context) (banner, bool) {
 	if e, ok := p.event(sched.EvCancelWanted); ok {
 		who = e.Actor
 	}
+	if who == sched.ByOverlap {
+		who = t(ctx, "The next slot")
+	}
 	return banner{
 		icon: "ban", tone: "warn", strong: t(ctx, "%s asked to cancel it, %s.", who, relative(ctx, p.View.CancelWanted)),
 		say: t(ctx, "The call is being stopped. If the target finishes first, its success counts."),

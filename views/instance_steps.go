@@ -199,10 +199,7 @@ func (p InstancePage) canceledBy(ctx context.Context) string {
 			return reasonText(ctx, p.View.Reason)
 		}
 	}
-	if e.Detail == "" {
-		return t(ctx, "canceled by %s", e.Actor)
-	}
-	return t(ctx, "canceled by %s: %s", e.Actor, e.Detail)
+	return canceledText(ctx, e.Actor, e.Detail)
 }
 
 // coming is what is to happen next if nobody does anything.

@@ -165,6 +165,7 @@ func TestASentenceOfTheEngineIsTranslatedAndATargetsIsNot(t *testing.T) {
 	require.Equal(t, "由 ops 取消：why: so", reasonText(zh, "canceled by ops: why: so"))
 	require.Equal(t, "目标回报失败：no luck", errorText(zh, "the target reported a failure: no luck"))
 	require.Equal(t, "answered 500: no luck", errorText(zh, "answered 500: no luck"))
+	require.Equal(t, "按任务的重叠策略，为下一个时刻而取消", reasonText(zh, "canceled by overlap: the slot "+runID+" is due"))
 	require.Equal(t, runID, overlapWith("overlap: "+runID+" has not ended"))
 	for _, other := range []string{"", "overlap: ", "overlap:  has", "canceled by x"} {
 		require.Empty(t, overlapWith(other))

@@ -62,12 +62,20 @@ func reasonText(ctx context.Context, reason string) string {
 	}
 	if rest, ok := strings.CutPrefix(reason, "canceled by "); ok {
 		who, why, _ := strings.Cut(rest, ": ")
-		if why == "" {
-			return t(ctx, "canceled by %s", who)
-		}
-		return t(ctx, "canceled by %s: %s", who, why)
+		return canceledText(ctx, who, why)
 	}
 	return engineText(ctx, reason)
+}
+
+// canceledText says who canceled an instance and why.
+func canceledText(ctx context.Context, who, why string) string {
+	switch {
+	case who == sched.ByOverlap:
+		return t(ctx, "canceled for the next slot, as the task's overlap policy says")
+	case why == "":
+		return t(ctx, "canceled by %s", who)
+	}
+	return t(ctx, "canceled by %s: %s", who, why)
 }
 
 // originWord names an origin in a filter.

@@ -18,6 +18,9 @@ const (
 	OverlapAllow  Overlap = "allow"
 )
 
+// ByOverlap is the actor of what OverlapCancel canceled.
+const ByOverlap = "overlap"
+
 // AlertLevel of a task's failures.
 type AlertLevel string
 
