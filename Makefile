@@ -37,6 +37,9 @@ test: ## run the tests; real servers are used when they are installed
 test-slow: ## run the tests tagged slow: crashes, kills, thousands of delays
 	@.ci/slow
 
+cronlib: ## hold app/cron to a published library, L, W, # and years too
+	cd bench/cronlib && go run .
+
 check: fmt-check vet gen-check tidy-check lengths lint ## check all that needs no running
 
 fmt-check: ## see that the Go and templ files are formatted
@@ -85,4 +88,4 @@ bench: ## measure the engine and write docs/benchmarks.md (half an hour)
 shots: ## write pictures of all pages of the demo to shots/
 	@.ci/shots shots
 
-.PHONY: help dev gen gallery demo test test-slow check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
+.PHONY: help dev gen gallery demo test test-slow cronlib check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
