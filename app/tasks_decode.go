@@ -24,6 +24,11 @@ func (f *form) typedTask() views.TaskValues {
 		Enabled: f.ticked("enabled"), URL: f.text("target.url"), Payload: f.raw("payload"), Queue: f.text("queue"),
 		Kind: f.text("schedule.kind"), Cron: f.raw("schedule.cron"), Zone: f.text("schedule.timezone"),
 		Every: f.text("schedule.every_seconds"), Anchor: f.text("schedule.anchor"), RunAt: f.text("schedule.run_at"), Delay: f.text("schedule.delay_seconds"),
+		FixedDelay: f.text("schedule.fixed_delay"), RunNow: f.ticked("schedule.run_now"),
+		Calendar: f.text("schedule.calendar"), CalendarMode: f.text("schedule.calendar_mode"), CalendarMove: f.text("schedule.calendar_move"),
+		StartAt: f.text("schedule.start_at"), EndAt: f.text("schedule.end_at"), Jitter: f.text("schedule.jitter_seconds"),
+		Misfire: f.text("schedule.misfire"), MisfireGrace: f.text("schedule.misfire_grace_seconds"), MisfireCap: f.text("schedule.misfire_cap"),
+		Overlap:    f.text("policy.overlap"),
 		Idempotent: f.text("policy.idempotent"), RetryKind: f.text("policy.retry.kind"), RetryMax: f.text("policy.retry.max"),
 		RetryDelays: f.text("policy.retry.delays_seconds"), Unsafe: f.ticked("policy.retry.unsafe"),
 		MaxConcurrent: f.text("policy.max_concurrent"), Timeout: f.text("policy.timeout_seconds"), AlertLevel: f.text("policy.alert_level"),
@@ -51,31 +56,53 @@ func (f *form) scheduleSpec(v views.Viewer, typed views.TaskValues, old sched.Ta
 		f.zone = zone // of the moments typed
 	}
 	shown := v.TaskValues(old, "")
+	kept := func(name, text, before string, was time.Time) time.Time {
+		if !was.IsZero() && text == before && typed.Zone == shown.Zone {
+			return was // where the clocks go back, its text could mean two instants
+		}
+		return f.timeOf(name, text)
+	}
+	was := old.Spec.Schedule
 	switch s.Kind {
 	case sched.KindCron:
 		s.Cron = typed.Cron
 	case sched.KindInterval:
 		s.EverySeconds, _ = f.seconds("schedule.every_seconds", typed.Every)
-		s.Anchor = f.keptMoment("schedule.anchor", typed, shown, old.Spec.Schedule.Anchor)
+		s.Anchor = kept("schedule.anchor", typed.Anchor, shown.Anchor, was.Anchor)
+		s.FixedDelay = typed.FixedDelay == "true"
 	case sched.KindOnce:
-		s.RunAt = f.keptMoment("schedule.run_at", typed, shown, old.Spec.Schedule.RunAt)
+		s.RunAt, s.RunNow = kept("schedule.run_at", typed.RunAt, shown.RunAt, was.RunAt), typed.RunNow
 	case sched.KindDelay:
 		s.DelaySeconds, _ = f.seconds("schedule.delay_seconds", typed.Delay)
+	}
+	if s.Kind.Slots() {
+		s.StartAt, s.EndAt = kept("schedule.start_at", typed.StartAt, shown.StartAt, was.StartAt), kept("schedule.end_at", typed.EndAt, shown.EndAt, was.EndAt)
+		f.slotFields(&s, typed)
 	}
 	return s
 }
 
-// keptMoment reads a date and time field. One that wasn't touched stays the
-// instant it was: where the clocks go back, its text could mean two.
-func (f *form) keptMoment(name string, typed, shown views.TaskValues, was time.Time) time.Time {
-	text, before := typed.RunAt, shown.RunAt
-	if name == "schedule.anchor" {
-		text, before = typed.Anchor, shown.Anchor
+// slotFields reads what schedules with slots of their own have. What the form
+// shows only beside another choice is left out without it.
+func (f *form) slotFields(s *sched.ScheduleSpec, typed views.TaskValues) {
+	s.JitterSeconds, _ = f.seconds("schedule.jitter_seconds", typed.Jitter)
+	s.Misfire = sched.Misfire(typed.Misfire)
+	s.MisfireGraceSeconds, _ = f.seconds("schedule.misfire_grace_seconds", typed.MisfireGrace)
+	if s.Misfire == sched.FireAll {
+		s.MisfireCap = f.numberOf("schedule.misfire_cap", typed.MisfireCap)
 	}
-	if !was.IsZero() && text == before && typed.Zone == shown.Zone {
-		return was
+	if typed.Calendar == "" || s.Kind == sched.KindOnce || s.FixedDelay {
+		return
 	}
-	return f.timeOf(name, text)
+	s.Calendar, s.CalendarMode, s.CalendarMove = typed.Calendar, sched.CalendarMode(typed.CalendarMode), sched.CalendarMove(typed.CalendarMove)
+}
+
+// numberOf is number for a text that was read already.
+func (f *form) numberOf(name, text string) int {
+	g := &form{values: map[string][]string{name: {text}}}
+	n := g.number(name)
+	f.bad = append(f.bad, g.bad...)
+	return n
 }
 
 // timeOf is time for a text that was read already.
@@ -86,9 +113,17 @@ func (f *form) timeOf(name, text string) time.Time {
 	return at
 }
 
+// overlap as chosen; for tasks without slots there is nothing to choose.
+func (f *form) overlap(typed views.TaskValues) sched.Overlap {
+	if !sched.ScheduleKind(typed.Kind).Slots() {
+		return ""
+	}
+	return sched.Overlap(typed.Overlap)
+}
+
 func (f *form) policySpec(typed views.TaskValues) sched.PolicySpec {
 	p := sched.PolicySpec{
-		AlertLevel: sched.AlertLevel(typed.AlertLevel),
+		AlertLevel: sched.AlertLevel(typed.AlertLevel), Overlap: f.overlap(typed),
 		Retry:      &sched.RetrySpec{Kind: sched.RetryKind(typed.RetryKind)},
 	}
 	switch typed.Idempotent {

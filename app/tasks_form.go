@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -170,15 +171,19 @@ func (a *App) preview(c *gin.Context, typed views.TaskValues, old sched.Task) vi
 			Kind: spec.Kind, Cron: spec.Cron, EverySeconds: spec.EverySeconds, RunAt: spec.RunAt,
 			DelaySeconds: spec.DelaySeconds, Timezone: spec.Timezone,
 		},
-		Timeout: asSeconds(timeout), Empty: !typed.Scheduled(),
+		Timeout: asSeconds(timeout), Empty: !typed.Scheduled(), Overlap: sched.Overlap(typed.Overlap), MaxConcurrent: 1,
 	}
 	if out.Empty {
 		return out
 	}
+	if n := f.numberOf("policy.max_concurrent", typed.MaxConcurrent); n > 0 {
+		out.MaxConcurrent = n
+	}
 	meaning, err := a.tasks.Preview(c.Request.Context(), actor(c), spec, a.now(), previewRuns)
 	out.Errors = scheduleErrors(f.with(err))
 	if len(out.Errors) == 0 {
-		out.Warnings, out.Next, out.Zone = meaning.Warnings, meaning.Next, meaning.Zone
+		out.Schedule, out.Calendar = meaning.Schedule, meaning.Calendar
+		out.Warnings, out.Next, out.Zone, out.Off, out.Shift = meaning.Warnings, meaning.Next, meaning.Zone, meaning.Off, meaning.Shift
 	}
 	return out
 }
@@ -187,7 +192,7 @@ func (a *App) preview(c *gin.Context, typed views.TaskValues, old sched.Task) vi
 func scheduleErrors(err error) []fault.FieldError {
 	var out []fault.FieldError
 	for _, e := range fault.Fields(err) {
-		if e.Name != "policy.timeout_seconds" {
+		if !strings.HasPrefix(e.Name, "policy.") {
 			out = append(out, e)
 		}
 	}
@@ -207,6 +212,7 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 			team = t.ID
 		}
 	}
+	page.Calendars = a.calendarsOf(c, team)
 	page.MayUnsafe = actor(c).Can(access.RetryUnsafe, team)
 	if stored.ID == 0 {
 		page.MayUnsafe = mayAnywhere(actor(c), access.RetryUnsafe) // the team may still be chosen
@@ -214,6 +220,9 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 	page.People = a.peopleOf(c, team)
 	return page
 }
+
+// calendarsOf are those that the team's tasks may follow.
+func (a *App) calendarsOf(_ *gin.Context, _ int64) []views.CalendarChoice { return nil }
 
 // peopleOf are the logins of a team, to choose an owner from. Without them the
 // form still works.

@@ -21,6 +21,7 @@ type TaskFormPage struct {
 	Teams     []Team   // a new task may go to
 	People    []string // logins that may own it
 	Zones     []string
+	Calendars []CalendarChoice // that the team may use
 	Defaults  sched.Defaults
 	MayUnsafe bool // allow retries of non-idempotent work
 	Preview   TaskPreview
@@ -41,6 +42,12 @@ type TaskPreview struct {
 	Zone     *time.Location
 	Errors   []fault.FieldError
 	Timeout  time.Duration // of one attempt; 0 when it can't be read
+
+	Calendar      string // name of the calendar followed
+	Off           []sched.DayOff
+	Shift         *sched.ClockShift
+	Overlap       sched.Overlap
+	MaxConcurrent int
 }
 
 // slowTimeout is from where on a call should answer early and report later.
@@ -194,8 +201,8 @@ func idempotentCards(ctx context.Context) []ui.Card {
 func livePreview() templ.Attributes {
 	return templ.Attributes{
 		"hx-get": "/tasks/preview", "hx-swap": "outerMorph", "hx-sync": "this:replace",
-		"hx-trigger": "input from:#s-when-fields delay:250ms, input from:#f-policy-timeout-seconds delay:250ms",
-		"hx-include": "#s-when-fields, #f-policy-timeout-seconds",
+		"hx-trigger": "input from:#s-when-fields delay:250ms, input from:#s-slot-fields delay:250ms, input from:#f-policy-timeout-seconds delay:250ms, input from:#f-policy-max-concurrent delay:250ms",
+		"hx-include": "#s-when-fields, #s-slot-fields, #f-policy-timeout-seconds, #f-policy-max-concurrent",
 	}
 }
 

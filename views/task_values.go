@@ -2,6 +2,7 @@ package views
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -22,6 +23,13 @@ type TaskValues struct {
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
 	Delay                string
+	FixedDelay           string // "true", "false"
+	RunNow               bool   // once: a moment that has passed is run now
+
+	Calendar, CalendarMode, CalendarMove string
+	StartAt, EndAt, Jitter               string
+	Misfire, MisfireGrace, MisfireCap    string
+	Overlap                              string
 
 	Idempotent                         string // "true", "false", "" while nothing is chosen
 	RetryKind, RetryMax, RetryDelays   string
@@ -47,6 +55,11 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 		MaxConcurrent: strconv.Itoa(p.MaxConcurrent), Timeout: v.Exactly(p.TimeoutSeconds), AlertLevel: string(p.AlertLevel),
 		Version: task.Version,
 	}
+	out.Calendar, out.CalendarMode, out.CalendarMove = s.Calendar, cmp.Or(string(s.CalendarMode), string(sched.OnWorkdays)), cmp.Or(string(s.CalendarMove), string(sched.MoveDrop))
+	out.StartAt, out.EndAt, out.Jitter = localTime(s.StartAt, zone), localTime(s.EndAt, zone), v.spanOrNone(s.JitterSeconds)
+	out.Misfire, out.Overlap = cmp.Or(string(s.Misfire), string(sched.FireOnce)), string(p.Overlap)
+	out.MisfireGrace, out.MisfireCap = v.spanOrNone(s.MisfireGraceSeconds), numberOrNone(s.MisfireCap)
+	out.FixedDelay = strconv.FormatBool(s.FixedDelay)
 	if s.Kind == sched.KindInterval {
 		out.Every, out.Anchor = v.Exactly(s.EverySeconds), localTime(s.Anchor, zone)
 	}
@@ -62,11 +75,28 @@ func (v Viewer) NewTaskValues(d sched.Defaults, team string) TaskValues {
 	out := TaskValues{
 		Team: team, Enabled: true, Kind: string(sched.KindCron), Zone: v.zone().String(),
 		RetryKind: string(sched.RetrySteps), Timeout: v.Exactly(d.TimeoutSeconds), AlertLevel: string(sched.AlertP2),
+		FixedDelay: "false", CalendarMode: string(sched.OnWorkdays), CalendarMove: string(sched.MoveDrop),
+		Misfire: string(sched.FireOnce), Overlap: string(sched.OverlapSkip),
 	}
 	if len(d.Queues) > 0 {
 		out.Queue = d.Queues[0]
 	}
 	return out
+}
+
+// spanOrNone is a length of time to be typed again; none is an empty field.
+func (v Viewer) spanOrNone(seconds int) string {
+	if seconds == 0 {
+		return ""
+	}
+	return v.Exactly(seconds)
+}
+
+func numberOrNone(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 func localTime(at time.Time, zone *time.Location) string {
@@ -107,10 +137,22 @@ var fieldLabels = []formField{
 	{"schedule.kind", msg("Kind of schedule"), func(v TaskValues) string { return v.Kind }},
 	{"schedule.cron", msg("Cron expression"), func(v TaskValues) string { return v.Cron }},
 	{"schedule.every_seconds", msg("Every|interval"), func(v TaskValues) string { return v.Every }},
+	{"schedule.fixed_delay", msg("Counted"), func(v TaskValues) string { return v.FixedDelay }},
 	{"schedule.anchor", msg("Counted from"), func(v TaskValues) string { return v.Anchor }},
 	{"schedule.run_at", msg("Moment"), func(v TaskValues) string { return v.RunAt }},
+	{"schedule.run_now", msg("Run it now"), func(v TaskValues) string { return "" }},
 	{"schedule.delay_seconds", msg("Delay"), func(v TaskValues) string { return v.Delay }},
 	{"schedule.timezone", msg("Zone"), func(v TaskValues) string { return v.Zone }},
+	{"schedule.calendar", msg("Calendar"), func(v TaskValues) string { return v.Calendar }},
+	{"schedule.calendar_mode", msg("Runs on"), func(v TaskValues) string { return v.ofCalendar(v.CalendarMode) }},
+	{"schedule.calendar_move", msg("When a day is off"), func(v TaskValues) string { return v.ofCalendar(v.CalendarMove) }},
+	{"schedule.start_at", msg("Not before"), func(v TaskValues) string { return v.StartAt }},
+	{"schedule.end_at", msg("Not after"), func(v TaskValues) string { return v.EndAt }},
+	{"schedule.jitter_seconds", msg("Jitter"), func(v TaskValues) string { return v.Jitter }},
+	{"policy.overlap", msg("If the last run is still going when the next is due"), func(v TaskValues) string { return v.Overlap }},
+	{"schedule.misfire", msg("If ax was down and slots were missed"), func(v TaskValues) string { return v.Misfire }},
+	{"schedule.misfire_grace_seconds", msg("Still on time"), func(v TaskValues) string { return v.MisfireGrace }},
+	{"schedule.misfire_cap", msg("Missed slots that run, at most"), func(v TaskValues) string { return v.MisfireCap }},
 	{"policy.idempotent", msg("Idempotent"), func(v TaskValues) string { return v.Idempotent }},
 	{"policy.retry.max", msg("Retries"), func(v TaskValues) string { return v.RetryMax }},
 	{"policy.retry.kind", msg("Waits grow"), func(v TaskValues) string { return v.RetryKind }},
@@ -131,6 +173,14 @@ func fieldLabel(ctx context.Context, name string) string {
 		}
 	}
 	return name
+}
+
+// ofCalendar is a value that only a calendar gives a meaning.
+func (v TaskValues) ofCalendar(value string) string {
+	if v.Calendar == "" {
+		return ""
+	}
+	return value
 }
 
 // FieldDiff is one field in which two definitions of a task differ.

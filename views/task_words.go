@@ -22,6 +22,9 @@ func scheduleWords(ctx context.Context, s sched.Schedule) string {
 		}
 		return expr.Words(v.Lang)
 	case sched.KindInterval:
+		if s.FixedDelay {
+			return t(ctx, "%s after the end of each run", v.Exactly(s.EverySeconds))
+		}
 		return t(ctx, "Every %s", v.Exactly(s.EverySeconds))
 	case sched.KindOnce:
 		return t(ctx, "Once, %s", v.Moment(s.RunAt, zoneOf(s, v)))
@@ -43,6 +46,9 @@ func scheduleZone(s sched.Schedule) string {
 func scheduleSub(ctx context.Context, s sched.Schedule) string {
 	switch s.Kind {
 	case sched.KindInterval:
+		if s.FixedDelay {
+			return t(ctx, "fixed delay")
+		}
 		return t(ctx, "fixed rate")
 	case sched.KindDelay, sched.KindManual:
 		return ""
