@@ -43,7 +43,7 @@ func (a *App) disableTask(ctx context.Context, by access.Actor, code string, f *
 }
 
 func (a *App) pauseTask(ctx context.Context, by access.Actor, code string, f *form) (sched.Task, error) {
-	return a.tasks.Pause(ctx, by, code, f.time("until"), f.text("reason"))
+	return a.tasks.Pause(ctx, by, code, f.pauseEnd(a.now()), f.text("reason"))
 }
 
 func (a *App) resumeTask(ctx context.Context, by access.Actor, code string, f *form) (sched.Task, error) {
@@ -69,7 +69,7 @@ func (d taskAction) handler() func(*App, *gin.Context) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		if err = d.asked(f); err == nil {
+		if err = d.asked(f, a.now()); err == nil {
 			t, err = d.do(a, c.Request.Context(), actor(c), t.Code, f)
 		}
 		if err != nil {
@@ -81,13 +81,13 @@ func (d taskAction) handler() func(*App, *gin.Context) (reply, error) {
 }
 
 // asked checks what every action asks for.
-func (d taskAction) asked(f *form) error {
+func (d taskAction) asked(f *form, now time.Time) error {
 	if d.reason && f.text("reason") == "" {
 		f.refuse("reason", "A reason is needed: the audit keeps it")
 	} else if err := checkReason(f.text("reason")); err != nil {
 		f.bad = append(f.bad, fault.Fields(err)...)
 	}
-	if d.name == "pause" && f.time("until").IsZero() && !f.broken("until") {
+	if d.name == "pause" && f.pauseEnd(now).IsZero() && !f.broken("until") {
 		f.refuse("until", "A moment is needed")
 	}
 	return f.err()
@@ -99,10 +99,10 @@ func (a *App) resultOf(c *gin.Context, action string, t sched.Task) string {
 	switch {
 	case action == "pause":
 		return a.say(c, "until %s", v.Clock(t.PausedUntil))
-	case t.NextFireAt.IsZero():
+	case t.NextStart().IsZero():
 		return ""
 	}
-	return a.say(c, "Next run %s", v.Clock(t.NextFireAt))
+	return a.say(c, "Next run %s", v.Clock(t.NextStart()))
 }
 
 // askAgain shows the question with what was typed and what is wrong.
@@ -113,7 +113,7 @@ func (a *App) askAgain(c *gin.Context, t sched.Task, action string, f *form, err
 	}
 	page.Back = localPath(f.text("back"), "")
 	page.Values = views.TaskActionValues{
-		Reason: f.text("reason"), Until: f.text("until"), BizID: f.text("biz_id"), Delay: f.text("delay_seconds"), Payload: f.raw("payload"),
+		Reason: f.text("reason"), For: f.text("for"), Until: f.text("until"), BizID: f.text("biz_id"), Delay: f.text("delay_seconds"), Payload: f.raw("payload"),
 	}
 	page.Errors = errorsOf(err)
 	return show(views.TaskConfirm(page)), err
@@ -141,15 +141,10 @@ func (a *App) confirmTaskAction(c *gin.Context) (reply, error) {
 	}
 	page.Back = localPath(c.Query("back"), "")
 	if action == "pause" {
-		page.Values.Until = a.tomorrow(c).Format(views.LocalTime[:len("2006-01-02T15:04")])
+		page.Values.For = pauseTomorrow
+		page.Values.Until = pauseUntil(pauseTomorrow, a.now().In(a.zoneOf(c))).Format(views.LocalTime[:len("2006-01-02T15:04")])
 	}
 	return show(views.TaskConfirm(page)).piecewise(views.TaskConfirmDialog(page)), nil
-}
-
-// tomorrow at eight, in the person's zone: when somebody is there again.
-func (a *App) tomorrow(c *gin.Context) time.Time {
-	now := a.now().In(a.zoneOf(c))
-	return time.Date(now.Year(), now.Month(), now.Day()+1, 8, 0, 0, 0, now.Location())
 }
 
 func (a *App) taskQuestion(c *gin.Context, t sched.Task, action string) (views.TaskConfirmPage, error) {

@@ -124,7 +124,7 @@ func (f *form) overlap(typed views.TaskValues) sched.Overlap {
 func (f *form) policySpec(typed views.TaskValues) sched.PolicySpec {
 	p := sched.PolicySpec{
 		AlertLevel: sched.AlertLevel(typed.AlertLevel), Overlap: f.overlap(typed),
-		Retry:      &sched.RetrySpec{Kind: sched.RetryKind(typed.RetryKind)},
+		Retry: &sched.RetrySpec{Kind: sched.RetryKind(typed.RetryKind)},
 	}
 	switch typed.Idempotent {
 	case "true":

@@ -56,8 +56,8 @@ func ownAddress(code string) bool { return code == "new" || code == "preview" }
 // saySaved says what was saved and when it runs next.
 func (a *App) saySaved(c *gin.Context, t sched.Task, detail string) {
 	said := a.say(c, "Saved as version %d.", t.Version)
-	if !t.NextFireAt.IsZero() {
-		said = a.say(c, "Saved as version %d. Next run %s.", t.Version, a.viewer(c).Clock(t.NextFireAt))
+	if next := t.NextStart(); !next.IsZero() {
+		said = a.say(c, "Saved as version %d. Next run %s.", t.Version, a.viewer(c).Clock(next))
 	}
 	a.flashWith(c, views.Flash{Text: said, Detail: detail})
 }

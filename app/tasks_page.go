@@ -35,6 +35,7 @@ const (
 	listedTasks   = 50
 	stripRuns     = 60
 	shownLast     = 20
+	shownComing   = 5
 	maxFilterText = 100
 )
 
@@ -157,7 +158,7 @@ func (a *App) showTask(c *gin.Context) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page := views.TaskPage{Task: t, Team: teamCode(c, t.TeamID), Report: report, Last: last.Items, May: views.TaskRights{
+	page := views.TaskPage{Task: t, Team: teamCode(c, t.TeamID), Report: report, Last: last.Items, Coming: t.Coming(a.now(), shownComing), May: views.TaskRights{
 		Run: by.Can(access.RunTask, t.TeamID), Pause: by.Can(access.PauseTask, t.TeamID), Edit: by.Can(access.EditTask, t.TeamID),
 	}}
 	return show(views.Task(page)).piecewise(views.TaskLive(page)), nil

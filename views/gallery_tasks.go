@@ -25,11 +25,13 @@ func taskExamples() []Example {
 		{Name: "task-paused", Component: Task(shownPausedTask())},
 		{Name: "task-broken", Component: Task(shownBrokenTask())},
 		{Name: "task-fresh", Component: Task(shownFreshTask())},
+		{Name: "task-calendar", Component: Task(shownCalendarTask())},
+		{Name: "task-edit-slots", Component: TaskForm(shownSlotsTask())},
 		{Name: "task-archived", Component: Task(shownArchivedTask())},
 		{Name: "task-run", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "run", Values: TaskActionValues{BizID: "@x"},
 			Errors: []fault.FieldError{fault.Field("biz_id", "A biz_id that begins with @ belongs to a slot of the schedule")}})},
 		{Name: "task-disable", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "disable", Waiting: 491, Back: "/tasks?tag=critical"})},
-		{Name: "task-pause", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "pause", Values: TaskActionValues{Until: "2026-12-03T08:00"}})},
+		{Name: "task-pause", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "pause", Values: TaskActionValues{For: "tomorrow", Until: "2026-12-03T08:00"}})},
 		{Name: "task-archive", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "archive"})},
 	}
 }
@@ -196,7 +198,7 @@ func shownTaskPage() TaskPage {
 	r.P50, r.P95, r.P99, r.Timed = 43600*time.Millisecond, 68*time.Second, 92*time.Second, 51
 	r.Week, r.Waiting = sched.Rate{Succeeded: 2, Bad: 5}, 1
 	for i := range 5 {
-		r.Upcoming = append(r.Upcoming, p.Task.NextFireAt.AddDate(0, 0, i))
+		p.Coming.Runs = append(p.Coming.Runs, p.Task.NextFireAt.AddDate(0, 0, i))
 	}
 	r.Missed = []sched.MissedRange{
 		{ID: 2, From: sampleTime(30 * 24 * time.Hour), To: sampleTime(27 * 24 * time.Hour), Slots: 4, Reason: sched.MissedPaused},
@@ -237,7 +239,7 @@ func shownPausedTask() TaskPage {
 func shownBrokenTask() TaskPage {
 	p := shownTaskPage()
 	p.Task.PlanError = `zone "Europe/Kyiw" is not known; near names: Europe/Kiev`
-	p.Task.NextFireAt, p.Report.Upcoming = time.Time{}, nil
+	p.Task.NextFireAt, p.Coming = time.Time{}, sched.Coming{}
 	p.May = TaskRights{}
 	return p
 }
@@ -248,13 +250,13 @@ func shownFreshTask() TaskPage {
 	p.Task.Spec.Schedule = sched.Schedule{Kind: sched.KindManual, Timezone: "UTC"}
 	p.Task.Spec.Policy.MaxConcurrent, p.Task.Spec.Policy.Idempotent, p.Task.Spec.Policy.Retry = 0, false, sched.Retry{Kind: sched.RetrySteps}
 	p.Task.NextFireAt, p.Task.Enabled = time.Time{}, false
-	p.Report = sched.TaskReport{Versions: p.Report.Versions[2:]}
+	p.Report, p.Coming = sched.TaskReport{Versions: p.Report.Versions[2:]}, sched.Coming{}
 	p.Last = nil
 	return p
 }
 
 func shownArchivedTask() TaskPage {
 	p := shownTaskPage()
-	p.Task.ArchivedAt, p.Task.Enabled, p.Task.NextFireAt, p.Report.Upcoming = sampleTime(3*time.Hour), false, time.Time{}, nil
+	p.Task.ArchivedAt, p.Task.Enabled, p.Task.NextFireAt, p.Coming = sampleTime(3*time.Hour), false, time.Time{}, sched.Coming{}
 	return p
 }

@@ -21,6 +21,7 @@ type TaskConfirmPage struct {
 // TaskActionValues are the fields of the question as they were typed.
 type TaskActionValues struct {
 	Reason  string
+	For     string // pause: hour, tomorrow, monday or own
 	Until   string // pause: in the viewer's zone
 	BizID   string // run
 	Delay   string // run: from now on
@@ -48,7 +49,7 @@ func (p TaskConfirmPage) words(ctx context.Context) askWords {
 			effects: []string{t(ctx, "No slots are planned, and requests are refused."), p.waitingSay(ctx)}}
 	case "pause":
 		return askWords{title: t(ctx, "Pause %s?", name), verb: t(ctx, "Pause|verb"), keep: t(ctx, "Leave it on"), needsReason: true,
-			effects: []string{t(ctx, "Nothing of it starts until then; what runs goes on."), t(ctx, "Requests are taken and wait."), t(ctx, "Its slots until then are recorded as one range.")}}
+			effects: []string{t(ctx, "Nothing of it starts until then; what runs goes on."), t(ctx, "Requests are taken and wait."), t(ctx, "Its slots until then are recorded as one range."), t(ctx, "Afterwards it goes on by itself; it can be resumed before.")}}
 	case "resume":
 		return askWords{title: t(ctx, "Resume %s now?", name), verb: t(ctx, "Resume|verb"), keep: t(ctx, "Leave it paused"), say: t(ctx, "What waits becomes due at once.")}
 	}
@@ -86,3 +87,13 @@ func (p TaskConfirmPage) field(ctx context.Context, name, label, value string) u
 
 // form is the error that belongs to no field of the question.
 func (p TaskConfirmPage) form(ctx context.Context) string { return problem(ctx, p.Errors, "") }
+
+// pauseOptions are the lengths of a pause to choose from.
+func pauseOptions(ctx context.Context) []ui.Option {
+	return []ui.Option{
+		{Value: "hour", Label: t(ctx, "1 hour")},
+		{Value: "tomorrow", Label: t(ctx, "Tomorrow 8:00")},
+		{Value: "monday", Label: t(ctx, "Monday 8:00")},
+		{Value: "own", Label: t(ctx, "Another moment")},
+	}
+}

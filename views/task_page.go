@@ -17,6 +17,7 @@ type TaskPage struct {
 	Team   string // code
 	Report sched.TaskReport
 	Last   []sched.Instance // the latest, newest first
+	Coming sched.Coming
 	May    TaskRights
 }
 
@@ -175,14 +176,6 @@ func alertWord(ctx context.Context, level sched.AlertLevel) string {
 		return t(ctx, "None")
 	}
 	return strings.ToUpper(string(level))
-}
-
-// missedWords says what a range of slots that didn't run is.
-func missedWords(ctx context.Context, m sched.MissedRange) string {
-	if m.Reason == sched.MissedPaused {
-		return tn(ctx, "%d slots in a pause", m.Slots)
-	}
-	return tn(ctx, "%d slots missed, too late to run", m.Slots)
 }
 
 // missedSpan is from the first to the last slot of the range.

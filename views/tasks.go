@@ -212,10 +212,11 @@ func (r TaskRow) next(ctx context.Context) (word, sub string, at time.Time) {
 		return t(ctx, "Paused"), t(ctx, "until %s", clock(ctx, r.Task.PausedUntil)), time.Time{}
 	case !r.Task.Spec.Schedule.Kind.Slots():
 		return t(ctx, "On request"), "", time.Time{}
-	case r.Task.NextFireAt.IsZero():
-		return t(ctx, "No more"), "", time.Time{}
 	}
-	return "", "", r.Task.NextFireAt
+	if at = r.Task.NextStart(); at.IsZero() {
+		return t(ctx, "No more"), "", at
+	}
+	return "", "", at
 }
 
 // nextLine is next in one line, for a phone.
