@@ -13,6 +13,7 @@ import (
 
 	"ax/app"
 	"ax/app/access"
+	"ax/app/calendar"
 	"ax/app/cron"
 	"ax/app/sched"
 	"ax/db"
@@ -74,8 +75,10 @@ type parts struct {
 	instances *sched.Instances
 	letters   *sched.Letters
 	reports   *sched.Reports
+	calendars *calendar.Calendars
 
 	planner    *sched.Planner
+	replanner  *sched.Replanner
 	dispatcher *sched.Dispatcher
 	sweeper    *sched.Sweeper
 	runner     *sched.Runner
@@ -113,6 +116,8 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 	})
 	p.instances = sched.NewInstances(d, p.queue, p.hints, clock)
 	p.letters = sched.NewLetters(d, p.dispatcher, clock, newID)
+	p.replanner = sched.NewReplanner(d, p.dispatcher, clock, log)
+	p.calendars = calendar.NewCalendars(d, p.replanner, clock.Now)
 	return p, nil
 }
 
@@ -149,6 +154,7 @@ func (p *parts) loops() []jobs.Loop {
 		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
 		{Name: "dispatch", Every: p.cfg.Scheduler.Scan, Tick: p.dispatcher.Tick},
 		{Name: "sweep", Every: p.cfg.Scheduler.Sweep, Tick: p.sweeper.Tick},
+		{Name: "replan", Every: 5 * time.Second, Tick: p.replanner.Tick},
 		marker.Watch(p.sweeper.Wiped),
 		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
 		{Name: "seal", Every: 5 * time.Second, Tick: func(ctx context.Context) (bool, error) {
@@ -343,7 +349,7 @@ func (p *parts) console() (*app.App, error) {
 		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
 		Beats:  p.cfg.pulse(),
-		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports,
+		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars,
 		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup,
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 	})

@@ -15,6 +15,7 @@ import (
 
 	"ax/app"
 	"ax/app/access"
+	"ax/app/calendar"
 	"ax/app/cron"
 	"ax/app/sched"
 	"ax/db"
@@ -103,6 +104,7 @@ func (h *house) options() app.Options {
 		Instances: sched.NewInstances(d, h.queue, h.queue, h.clock),
 		Letters:   sched.NewLetters(d, hand, h.clock, newID),
 		Reports:   sched.NewReports(d, h.clock),
+		Calendars: calendar.NewCalendars(d, sched.NewReplanner(d, hand, h.clock, log), now),
 		Users:     access.NewUsers(access.UsersOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: now}),
 		Sessions:  sessions,
 		Tokens:    access.NewTokens(d, now),

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 
 	"gorm.io/gorm"
@@ -103,16 +104,40 @@ func (c *calendars) give(t *sched.Task) error {
 
 // noteCalendar keeps the list of tasks that go by a calendar in step with a
 // task's definition.
-func noteCalendar(tx *gorm.DB, old, next sched.Task) error {
+func (d *DB) noteCalendar(tx *gorm.DB, old, next sched.Task) error {
 	from, to := old.Spec.Schedule.Calendar, next.Spec.Schedule.Calendar
 	if !next.ArchivedAt.IsZero() {
 		to = ""
 	}
-	if from == to {
+	if from != to {
+		if err := tx.Exec("DELETE FROM calendar_tasks WHERE task_id=?", next.ID).Error; err != nil {
+			return err
+		}
+	}
+	if to == "" {
 		return nil
 	}
-	if err := tx.Exec("DELETE FROM calendar_tasks WHERE task_id=?", next.ID).Error; err != nil || to == "" {
+	if from != to {
+		if err := tx.Exec("INSERT INTO calendar_tasks (code, task_id) VALUES (?,?)", to, next.ID).Error; err != nil {
+			return err
+		}
+	}
+	return d.holdCalendar(tx, next)
+}
+
+// holdCalendar sees to it that the calendar neither goes nor changes while a
+// task takes it: after the locks of task and gate comes that of the calendar.
+// When its days have changed since the next slot was found, the task is noted
+// to be planned anew.
+func (d *DB) holdCalendar(tx *gorm.DB, t sched.Task) error {
+	code := t.Spec.Schedule.Calendar
+	var version int
+	err := tx.Raw("SELECT version FROM calendars WHERE code=?"+d.dialect.forShare, code).Row().Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fault.Invalid(fault.Field("schedule.calendar", "There is no calendar %q that this team can use", code))
+	}
+	if err != nil || t.Calendar != nil && t.Calendar.Version == version {
 		return err
 	}
-	return tx.Exec("INSERT INTO calendar_tasks (code, task_id) VALUES (?,?)", to, next.ID).Error
+	return tx.Exec("INSERT INTO calendar_replans (task_id, code) VALUES (?,?) "+d.dialect.upsert("task_id", "code"), t.ID, code).Error
 }

@@ -94,13 +94,14 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"task_versions": {"unique (task_id, version)"},
 		"instances": {"unique (task_id, biz_id, replay)", "(state, due_at)", "(look_at)", "(task_id, state, attempt, wanted_at)",
 			"(node_id, state)", "(receipt_deadline)", "(finished_at)", "(task_id, id)", "(team_id, state, id)"},
-		"attempts":       {"unique (instance_id, no)", "(task_id, ended_at)", "(ended_at)", "(fingerprint, ended_at)"},
-		"dead_letters":   {"unique (task_id, biz_id)", "(team_id, status, id)", "(fingerprint, id)"},
-		"missed_ranges":  {"unique (task_id, reason, from_slot)", "(task_id, to_slot)"},
-		"calendars":      {"unique (code)", "(team_id, id)"},
-		"calendar_days":  {"unique (calendar_id, day)"},
-		"calendar_tasks": {"unique (task_id)", "(code, task_id)"},
-		"stats_minute":   {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
+		"attempts":         {"unique (instance_id, no)", "(task_id, ended_at)", "(ended_at)", "(fingerprint, ended_at)"},
+		"dead_letters":     {"unique (task_id, biz_id)", "(team_id, status, id)", "(fingerprint, id)"},
+		"missed_ranges":    {"unique (task_id, reason, from_slot)", "(task_id, to_slot)"},
+		"calendars":        {"unique (code)", "(team_id, id)"},
+		"calendar_days":    {"unique (calendar_id, day)"},
+		"calendar_tasks":   {"unique (task_id)", "(code, task_id)"},
+		"calendar_replans": {"unique (task_id)", "(code, task_id)"},
+		"stats_minute":     {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for table, want := range engine {

@@ -34,7 +34,7 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 		if err := addVersion(tx, r, note); err != nil {
 			return err
 		}
-		if err := noteCalendar(tx, sched.Task{}, t); err != nil {
+		if err := d.noteCalendar(tx, sched.Task{}, t); err != nil {
 			return err
 		}
 		e.Object.ID = strconv.FormatInt(t.ID, 10)
@@ -102,7 +102,7 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 	if res.Error != nil {
 		return res.Error
 	}
-	if err := noteCalendar(tx, old, next); err != nil || next.Version == old.Version {
+	if err := d.noteCalendar(tx, old, next); err != nil || next.Version == old.Version {
 		return err
 	}
 	return addVersion(tx, r, note)

@@ -7,30 +7,32 @@ type Verb string
 
 // The verbs. Each route names one.
 const (
-	Read        Verb = "read"
-	RunTask     Verb = "task.run"   // run now, trigger
-	PauseTask   Verb = "task.pause" // pause, resume, enable, disable
-	Cancel      Verb = "instance.cancel"
-	Replay      Verb = "letter.replay"
-	Solve       Verb = "letter.solve" // status, solution, assignee
-	EditTask    Verb = "task.edit"    // create, change, archive
-	RetryUnsafe Verb = "task.retry_unsafe"
-	ManageTeam  Verb = "team.manage" // members, tokens
-	Administer  Verb = "admin"       // users, teams: admins only
+	Read         Verb = "read"
+	RunTask      Verb = "task.run"   // run now, trigger
+	PauseTask    Verb = "task.pause" // pause, resume, enable, disable
+	Cancel       Verb = "instance.cancel"
+	Replay       Verb = "letter.replay"
+	Solve        Verb = "letter.solve"  // status, solution, assignee
+	EditTask     Verb = "task.edit"     // create, change, archive
+	EditCalendar Verb = "calendar.edit" // create, change, delete
+	RetryUnsafe  Verb = "task.retry_unsafe"
+	ManageTeam   Verb = "team.manage" // members, tokens
+	Administer   Verb = "admin"       // users, teams: admins only
 )
 
 // minRole is the matrix of design.md section 7; a verb that is not here is
 // the admin's alone.
 var minRole = map[Verb]Role{
-	Read:        Viewer,
-	RunTask:     Operator,
-	PauseTask:   Operator,
-	Cancel:      Operator,
-	Replay:      Operator,
-	Solve:       Operator,
-	EditTask:    Editor,
-	RetryUnsafe: Owner,
-	ManageTeam:  Owner,
+	Read:         Viewer,
+	RunTask:      Operator,
+	PauseTask:    Operator,
+	Cancel:       Operator,
+	Replay:       Operator,
+	Solve:        Operator,
+	EditTask:     Editor,
+	EditCalendar: Editor,
+	RetryUnsafe:  Owner,
+	ManageTeam:   Owner,
 }
 
 func (v Verb) reads() bool { return v == Read }
@@ -55,6 +57,7 @@ func Matrix() []Right {
 		{Verb: Replay, Words: fault.Text{Format: "Replay a dead letter"}},
 		{Verb: Solve, Words: fault.Text{Format: "Take a dead letter and write its solution"}},
 		{Verb: EditTask, Words: fault.Text{Format: "Create, change and archive tasks"}},
+		{Verb: EditCalendar, Words: fault.Text{Format: "Create, change and delete calendars"}},
 		{Verb: RetryUnsafe, Words: fault.Text{Format: "Allow retries of non-idempotent tasks"}},
 		{Verb: ManageTeam, Words: fault.Text{Format: "Manage members and tokens of the team"}},
 		{Verb: Administer, Words: fault.Text{Format: "Manage people and teams of the installation"}},

@@ -21,6 +21,7 @@ Cancel an instance                                  operator editor owner
 Replay a dead letter                                operator editor owner
 Take a dead letter and write its solution           operator editor owner
 Create, change and archive tasks                             editor owner
+Create, change and delete calendars                          editor owner
 Allow retries of non-idempotent tasks                               owner
 Manage members and tokens of the team                               owner
 Manage people and teams of the installation
