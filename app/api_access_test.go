@@ -293,3 +293,14 @@ func TestOnlyOwnersAllowUnsafeRetries(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, sched.Retry{Kind: sched.RetrySteps, Max: 1, DelaysSeconds: []int{10, 30, 120}, Unsafe: true}, task.Spec.Policy.Retry)
 }
+
+func TestTheLogNamesTheTokenAndNotItsSecret(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	caller := h.api(access.Viewer)
+	caller.get(v1 + "/tasks")
+	lines := h.logLines()
+	last := lines[len(lines)-1]
+	require.Contains(t, last["user"], "token ")
+	require.NotContains(t, h.log.String(), "ax_")
+}

@@ -60,6 +60,7 @@ func (s *api) admitCall(c *gin.Context, op operation, k *call) (status int, err 
 		if k.actor, err = s.bearer(c); err != nil {
 			return 0, err
 		}
+		c.Set(callerKey, "token "+plain(k.actor.Name))
 		if err := op.limits(s).take(bucketKey(k.actor), s.now()); err != nil {
 			return 0, err
 		}

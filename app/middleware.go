@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -54,6 +55,9 @@ func named(c *gin.Context) {
 // pages.
 func requestID(c *gin.Context) string { return c.GetString(requestIDKey) }
 
+// callerKey holds the name of the token that a call of the API came with.
+const callerKey = "ax.caller"
+
 // logged writes one line per request. It names the route, not the address:
 // that may hold a token.
 func (a *App) logged(c *gin.Context) {
@@ -63,7 +67,7 @@ func (a *App) logged(c *gin.Context) {
 	if quiet(c) {
 		level = slog.LevelDebug
 	}
-	who := "-"
+	who := cmp.Or(c.GetString(callerKey), "-")
 	if v, ok := visited(c); ok && v.person.ID != 0 {
 		who = v.person.Login
 	}
