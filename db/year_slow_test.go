@@ -141,12 +141,6 @@ func (y yearRun) simulate(t *testing.T, d *db.DB) map[string]int {
 	return seen
 }
 
-func countWhere(t *testing.T, d *db.DB, table, where string) (n int) {
-	t.Helper()
-	require.NoError(t, d.View(t.Context()).Raw("SELECT COUNT(*) FROM "+table+" WHERE "+where).Scan(&n).Error)
-	return n
-}
-
 // plan lets two planners plan, at moments at which something is due.
 func (y yearRun) plan(t *testing.T, d *db.DB, r *rand.Rand) (moments []time.Time) {
 	t.Helper()
