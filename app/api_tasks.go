@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"ax/app/access"
+	"ax/app/fault"
 	"ax/app/sched"
 )
 
@@ -48,6 +49,7 @@ type taskBody struct {
 	Version  int              `json:"version" doc:"Raised by every change; send it back with a PUT"`
 
 	NextFireAt  instant `json:"next_fire_at" doc:"Next slot to be planned; null: none, or disabled"`
+	NextRunAt   instant `json:"next_run_at" doc:"When the next slot that isn't on a day off begins, with the task's share of the jitter"`
 	PausedUntil instant `json:"paused_until" doc:"Nothing of the task starts before; null: not paused"`
 	PlanError   string  `json:"plan_error" doc:"Why its slots can't be planned; empty when they can"`
 	ArchivedAt  instant `json:"archived_at"`
@@ -66,7 +68,17 @@ type scheduleBody struct {
 	RunAt        instant            `json:"run_at,omitzero"`
 	DelaySeconds int                `json:"delay_seconds,omitempty"`
 	Timezone     string             `json:"timezone,omitempty" example:"Asia/Shanghai"`
-	Misfire      sched.Misfire      `json:"misfire,omitempty" enum:"fire_once"`
+	Misfire      sched.Misfire      `json:"misfire,omitempty" enum:"fire_once,skip,fire_all"`
+
+	MisfireGraceSeconds int                `json:"misfire_grace_seconds,omitempty"`
+	MisfireCap          int                `json:"misfire_cap,omitempty"`
+	FixedDelay          bool               `json:"fixed_delay,omitempty" doc:"interval: every_seconds after the end of the last run"`
+	Calendar            string             `json:"calendar,omitempty" doc:"Code of a calendar"`
+	CalendarMode        sched.CalendarMode `json:"calendar_mode,omitempty" enum:"workdays,skip_days_off"`
+	CalendarMove        sched.CalendarMove `json:"calendar_move,omitempty" enum:"drop,next_workday,previous_workday"`
+	StartAt             instant            `json:"start_at,omitzero" doc:"No slot before"`
+	EndAt               instant            `json:"end_at,omitzero" doc:"No slot after"`
+	JitterSeconds       int                `json:"jitter_seconds,omitempty"`
 }
 
 // taskShape shows a task as now sees it.
@@ -78,9 +90,12 @@ func taskShape(t sched.Task, team string, now time.Time) taskBody {
 			Kind: w.Schedule.Kind, Cron: w.Schedule.Cron, EverySeconds: w.Schedule.EverySeconds,
 			Anchor: instant(w.Schedule.Anchor), RunAt: instant(w.Schedule.RunAt), DelaySeconds: w.Schedule.DelaySeconds,
 			Timezone: w.Schedule.Timezone, Misfire: w.Schedule.Misfire,
+			MisfireGraceSeconds: w.Schedule.MisfireGraceSeconds, MisfireCap: w.Schedule.MisfireCap, FixedDelay: w.Schedule.FixedDelay,
+			Calendar: w.Schedule.Calendar, CalendarMode: w.Schedule.CalendarMode, CalendarMove: w.Schedule.CalendarMove,
+			StartAt: instant(w.Schedule.StartAt), EndAt: instant(w.Schedule.EndAt), JitterSeconds: w.Schedule.JitterSeconds,
 		},
 		Target: w.Target, Policy: w.Policy, Queue: t.Queue, Payload: t.Spec.Payload, Enabled: t.Enabled, Version: t.Version,
-		NextFireAt: instant(t.NextFireAt), PlanError: t.PlanError, ArchivedAt: instant(t.ArchivedAt),
+		NextFireAt: instant(t.NextFireAt), NextRunAt: instant(t.NextStart()), PlanError: t.PlanError, ArchivedAt: instant(t.ArchivedAt),
 		CreatedAt: instant(t.CreatedAt), CreatedBy: t.CreatedBy, UpdatedAt: instant(t.UpdatedAt), UpdatedBy: t.UpdatedBy,
 	}
 	if t.Paused(now) {
@@ -138,7 +153,7 @@ func (s *api) taskOperations() {
 	add(s, operation{
 		method: http.MethodPut, path: "/tasks/{code}", id: "update-task", tag: tagTasks, verb: access.EditTask, object: taskObject,
 		summary: "Replace a task's definition", body: sched.TaskSpec{}, example: exampleChange, conflicts: true,
-		about: "The version that was read goes along: if somebody changed the task meanwhile, the answer is 409 and names them. " +
+		about: "The version that was read goes along: if somebody changed the task meanwhile, the answer is 409, names them, and tells the fields in which the two definitions differ. " +
 			"What the old schedule owed until now is planned first.",
 	}, (*api).updateTask)
 	add(s, operation{
@@ -226,6 +241,9 @@ func (s *api) updateTask(ctx context.Context, k *call, in *taskIn) (*taskOut, er
 		return nil, err
 	}
 	t, err := s.tasks.Update(ctx, k.actor, in.Code, spec)
+	if err != nil && fault.KindOf(err) == fault.KindConflict {
+		err = s.staleTask(ctx, k.actor, in.Code, spec, err)
+	}
 	if err != nil {
 		return nil, err
 	}

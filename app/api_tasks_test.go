@@ -34,7 +34,7 @@ func TestATaskIsCreatedReadChangedAndArchivedOverTheAPI(t *testing.T) {
 		"target": {"kind": "http", "url": "https://orders.example.com/close"},
 		"policy": {"timeout_seconds": 30, "retry": {"kind": "steps", "max": 3, "delays_seconds": [10, 30, 120]}, "overlap": "skip",
 			"max_concurrent": 1, "idempotent": true, "alert_level": "p2"},
-		"queue": "default", "payload": {"shop": 17}, "enabled": true, "version": 1, "next_fire_at": "2026-12-02T18:30:00.000Z",
+		"queue": "default", "payload": {"shop": 17}, "enabled": true, "version": 1, "next_fire_at": "2026-12-02T18:30:00.000Z", "next_run_at": "2026-12-02T18:30:00.000Z",
 		"paused_until": null, "plan_error": "", "archived_at": null, "created_at": "2026-12-02T06:32:07.000Z", "created_by": "test-editor",
 		"updated_at": "2026-12-02T06:32:07.000Z", "updated_by": "test-editor"}`, made.body)
 	require.Equal(t, made.body, c.get(v1+"/tasks/order.close").body)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -17,6 +18,18 @@ type Problem struct {
 	Instance  string         `json:"instance,omitempty" doc:"Path of the request"`
 	RequestID string         `json:"request_id" doc:"Name it when asking for help"`
 	Errors    []ProblemField `json:"errors,omitempty"`
+	// Differences come with a 409 of a stale version.
+	Differences []ProblemDifference `json:"differences,omitempty" doc:"409 of a stale version: the fields in which what was sent and what is stored differ"`
+}
+
+// ProblemDifference is a field that somebody else may have changed meanwhile.
+type ProblemDifference struct {
+	Field     string          `json:"field" doc:"Path in the body, such as schedule.cron"`
+	Stored    json.RawMessage `json:"stored,omitempty" doc:"The value by now; left out: none"`
+	Sent      json.RawMessage `json:"sent,omitempty" doc:"The value that was sent; left out: none"`
+	Version   int             `json:"version,omitempty" doc:"The version that changed it last; left out: not since the version that was read, or not known"`
+	ChangedBy string          `json:"changed_by,omitempty"`
+	ChangedAt *instant        `json:"changed_at,omitempty"`
 }
 
 // ProblemField is a rule that a field breaks.
@@ -43,6 +56,7 @@ func problemOf(status int, err error, path, requestID string) *Problem {
 	if text, ok := fault.TextOf(err); ok {
 		p.Detail = text.String()
 	}
+	p.Differences = isStale(err)
 	for _, f := range fault.Fields(err) {
 		p.Errors = append(p.Errors, ProblemField{Field: f.Name, Message: f.Text.String()})
 	}

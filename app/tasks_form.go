@@ -138,8 +138,23 @@ func (a *App) changedMeanwhile(c *gin.Context, typed views.TaskValues, spec sche
 	if mine, err := spec.Resolve(stored, a.tasks.Defaults(), a.now()); err == nil {
 		page.Mine = a.viewer(c).TaskValues(mine, "") // "45" and "45 s" are no difference
 	}
+	page.Who = a.whoElse(c, stored, typed.Version)
 	page.Values.Version = stored.Version // having seen it, one may save over it
 	return show(views.TaskForm(page)), conflict
+}
+
+// whoElse tells who changed which field since the version that the form began
+// from. Without it the difference still shows.
+func (a *App) whoElse(c *gin.Context, stored sched.Task, began int) map[string]views.FieldChange {
+	versions, err := a.tasks.Versions(c.Request.Context(), actor(c), stored.Code, shownVersions)
+	if err != nil {
+		return nil
+	}
+	out := map[string]views.FieldChange{}
+	for field, v := range whoChanged(began, versions) {
+		out[field] = views.FieldChange{By: v.Author, At: v.CreatedAt, Version: v.Version}
+	}
+	return out
 }
 
 // previewTask says what the schedule means that is being typed.
@@ -212,7 +227,7 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 			team = t.ID
 		}
 	}
-	page.Calendars = a.calendarsOf(c, team)
+	page.Calendars = a.calendarsOf(c, stored.TeamID)
 	page.MayUnsafe = actor(c).Can(access.RetryUnsafe, team)
 	if stored.ID == 0 {
 		page.MayUnsafe = mayAnywhere(actor(c), access.RetryUnsafe) // the team may still be chosen
@@ -221,8 +236,21 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 	return page
 }
 
-// calendarsOf are those that the team's tasks may follow.
-func (a *App) calendarsOf(_ *gin.Context, _ int64) []views.CalendarChoice { return nil }
+// calendarsOf are those that the team's tasks may follow; all that the person
+// sees while the team may still be chosen. Without them the form still works.
+func (a *App) calendarsOf(c *gin.Context, team int64) []views.CalendarChoice {
+	list, err := a.calendars.List(c.Request.Context(), actor(c))
+	if err != nil {
+		return nil
+	}
+	var out []views.CalendarChoice
+	for _, l := range list {
+		if team == 0 || l.For(team) {
+			out = append(out, views.CalendarChoice{Code: l.Code, Name: l.Name})
+		}
+	}
+	return out
+}
 
 // peopleOf are the logins of a team, to choose an owner from. Without them the
 // form still works.

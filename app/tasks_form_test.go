@@ -255,7 +255,7 @@ func TestDB01DisableNoRetriesAndAnEmptyOwnerAreStored(t *testing.T) {
 	editor := h.as("editor")
 	require.Equal(t, http.StatusSeeOther, editor.post("/tasks/new", taskFields()...).status)
 	f := formValues(editor.get("/tasks/orders.send/edit"))
-	for _, c := range [][2]string{{"enabled", "-"}, {"policy.retry.max", "0"}, {"owner", ""}, {"group", ""}, {"tags", ""}, {"policy.max_concurrent", "0"}, {"policy.alert_level", "none"}} {
+	for _, c := range [][2]string{{"enabled", "-"}, {"policy.retry.max", "0"}, {"owner", ""}, {"group", ""}, {"tags", ""}, {"policy.max_concurrent", "0"}, {"policy.overlap", "allow"}, {"policy.alert_level", "none"}} {
 		f = setField(f, c[0], c[1])
 	}
 	saved := editor.post("/tasks/orders.send", f...)
@@ -269,7 +269,7 @@ func TestDB01DisableNoRetriesAndAnEmptyOwnerAreStored(t *testing.T) {
 	require.Empty(t, got.Owner)
 	require.Empty(t, got.Group)
 	require.Empty(t, got.Tags)
-	require.Contains(t, editor.get("/tasks/orders.send").text("#ax-toasts"), "Changed: Group, Owner, Tags, Enabled, Retries, At once, Alert level")
+	require.Contains(t, editor.get("/tasks/orders.send").text("#ax-toasts"), "Changed: Group, Owner, Tags, Enabled, If the last run is still going when the next is due, Retries, At once, Alert level")
 	page := editor.get("/tasks/orders.send/edit")
 	require.False(t, page.has("#f-enabled[checked]"))
 	require.Equal(t, "0", page.value("policy.retry.max"))
@@ -290,7 +290,7 @@ func TestAStaleVersionShowsWhoSavedAndInWhatTheyDiffer(t *testing.T) {
 	said := got.text("[data-test=changed]")
 	require.Contains(t, said, "owner saved version 2 while you typed")
 	require.Contains(t, said, "You began from version 1")
-	require.Equal(t, []string{"Name", "Theirs", "Mine", "Time limit per attempt", "30 s", "45 s"}, got.texts("[data-test=changed] tbody tr > *"), "what is the same is left out")
+	require.Equal(t, []string{"Name", "Theirs", "Mine", "not recorded", "Time limit per attempt", "30 s", "45 s", "you alone"}, got.texts("[data-test=changed] tbody tr > *"), "what is the same is left out")
 	require.Equal(t, "Mine", got.value("name"), "nothing typed is lost")
 	require.Equal(t, "Theirs", h.stored("orders.send").Name)
 

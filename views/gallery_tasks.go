@@ -186,6 +186,7 @@ func shownChangedTask() TaskFormPage {
 	p.Theirs = p.Values
 	p.Values.Cron, p.Values.Timeout, p.Values.Owner = "0 3 * * MON-FRI", "30 s", ""
 	p.Mine = p.Values
+	p.Who = map[string]FieldChange{"schedule.cron": {By: "ops-night", At: sampleTime(95 * time.Second), Version: 41}}
 	p.Stored.UpdatedAt = sampleTime(95 * time.Second)
 	return p
 }

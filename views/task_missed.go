@@ -10,9 +10,17 @@ import (
 // ones may be left out.
 const latestMissed = 20
 
-// missedWords says what a range of slots that didn't run is.
+// missedOpen is how many ranges stand open; the others are folded away.
+const missedOpen = 5
+
+// missedWords says what a range of slots that didn't run is, and what its
+// schedule does with such slots.
 func missedWords(ctx context.Context, m sched.MissedRange) string {
-	return missedCount(ctx, m.Reason, m.Slots)
+	said := missedCount(ctx, m.Reason, m.Slots)
+	if policy := missedPolicy(ctx, m); policy != "" && m.Reason != sched.MissedPaused {
+		return t(ctx, "%s: %s|slots, policy", said, policy)
+	}
+	return said
 }
 
 func missedCount(ctx context.Context, why sched.MissReason, slots int) string {
@@ -43,10 +51,6 @@ func missedPolicy(ctx context.Context, m sched.MissedRange) string {
 	}
 	return ""
 }
-
-// showsPolicy tells whether the policy decided about the range: a pause asks
-// none.
-func showsPolicy(m sched.MissedRange) bool { return m.Reason != sched.MissedPaused && m.Policy != "" }
 
 // missedTotals sums up the ranges shown by reason, in the order of the list.
 func (p TaskPage) missedTotals(ctx context.Context) []string {

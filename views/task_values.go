@@ -190,6 +190,13 @@ type FieldDiff struct {
 	Typed  string
 }
 
+// FieldChange is who changed a field last, since the form was opened.
+type FieldChange struct {
+	By      string
+	At      time.Time
+	Version int
+}
+
 // taskDiff lists the fields that would change the stored task. The note is no
 // part of the definition.
 func taskDiff(stored, typed TaskValues) []FieldDiff {
@@ -213,6 +220,17 @@ func (v Viewer) ChangedFields(old, now sched.Task) string {
 		names = append(names, fieldLabel(With(context.Background(), v), d.Name))
 	}
 	return strings.Join(names, ", ")
+}
+
+// nobodyElse says that no version since changed the field; names and the like
+// are not in versions.
+func nobodyElse(ctx context.Context, field string) string {
+	for _, part := range []string{"schedule.", "policy.", "target.", "payload"} {
+		if strings.HasPrefix(field, part) {
+			return t(ctx, "you alone")
+		}
+	}
+	return t(ctx, "not recorded")
 }
 
 // compactJSON makes two spellings of one JSON equal.
