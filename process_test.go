@@ -73,6 +73,7 @@ type ax struct {
 	log   lockedBuffer
 	ended chan struct{}
 	token string
+	root  string // bin is ax in this folder, which is all that it sees; empty: none
 }
 
 // lockedBuffer is what a process printed, readable while it runs.
@@ -125,6 +126,9 @@ func (a *ax) command(args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), a.env...)
 	cmd.Dir = a.t.TempDir() // no config.yaml: the embedded copy
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if a.root != "" {
+		cmd.Dir, cmd.SysProcAttr.Chroot = "/", a.root
+	}
 	return cmd
 }
 
