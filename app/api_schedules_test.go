@@ -56,7 +56,7 @@ func TestABadPreviewIsRefusedAtItsParameter(t *testing.T) {
 		params []string
 		fields []string
 	}{
-		"nothing":          {nil, []string{"cron"}},
+		"nothing":          {nil, []string{"timezone", "cron"}},
 		"no zone":          {[]string{"cron", "@daily"}, []string{"timezone"}},
 		"an unknown zone":  {[]string{"cron", "@daily", "timezone", "Mars/Base"}, []string{"timezone"}},
 		"CRON-01":          {[]string{"cron", "TZ=0", "timezone", "UTC"}, []string{"cron"}},
@@ -68,10 +68,27 @@ func TestABadPreviewIsRefusedAtItsParameter(t *testing.T) {
 		"no runs":          {[]string{"cron", "@daily", "timezone", "UTC", "count", "0"}, []string{"count"}},
 		"a day":            {[]string{"cron", "@daily", "timezone", "UTC", "from", "2026-12-01"}, []string{"from"}},
 		"before all times": {[]string{"cron", "@daily", "timezone", "UTC", "from", "0001-01-02T00:00:00Z"}, []string{"from"}},
-		"another field":    {[]string{"cron", "@daily", "timezone", "UTC", "jitter_seconds", "5"}, []string{"jitter_seconds"}},
+		"another field":    {[]string{"cron", "@daily", "timezone", "UTC", "jiter_seconds", "5"}, []string{"jiter_seconds"}},
+		"no calendar":      {[]string{"cron", "@daily", "timezone", "UTC", "calendar", "none"}, []string{"calendar"}},
+		"another kind":     {[]string{"kind", "interval", "cron", "@daily"}, []string{"every_seconds", "cron"}},
+		"an unknown move":  {[]string{"cron", "@daily", "timezone", "UTC", "calendar_move", "up"}, []string{"calendar_move"}},
 	} {
 		got := h.preview(row.params...)
 		require.Equal(t, 422, got.status, "%s: %s", name, got.body)
 		require.Equal(t, row.fields, got.fields(), name)
 	}
+}
+
+func TestAPreviewOfAnIntervalAndAWindow(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	var p previewJSON
+	h.preview("kind", "interval", "every_seconds", "3600", "anchor", "2026-12-02T00:00:00Z", "end_at", "2026-12-02T09:00:00Z", "jitter_seconds", "30").into(&p)
+	require.Len(t, p.Next, 3, "to the end of the window")
+	require.Equal(t, "2026-12-02T07:00:00.000Z", p.Next[0].UTC)
+	require.Empty(t, p.Warnings)
+	h.preview("kind", "interval", "every_seconds", "10", "jitter_seconds", "30").into(&p)
+	require.Equal(t, []string{"The jitter of 30 s is longer than the 10 s between two slots: a run may begin after the slot that follows it"}, p.Warnings)
+	h.preview("kind", "manual").into(&p)
+	require.Empty(t, p.Next)
 }
