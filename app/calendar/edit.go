@@ -38,11 +38,8 @@ type Edit struct {
 func (s *Calendars) Create(ctx context.Context, by access.Actor, w Draft) (*Calendar, error) {
 	now := s.now()
 	c := &Calendar{
-		Code: strings.TrimSpace(w.Code), Name: strings.TrimSpace(w.Name), Week: w.Week, Listed: maps.Clone(w.Days),
+		Code: strings.TrimSpace(w.Code), Name: strings.TrimSpace(w.Name), Week: w.Week, Listed: squeezed(w.Days),
 		Version: 1, UpdatedAt: now, UpdatedBy: by.Name,
-	}
-	if c.Listed == nil {
-		c.Listed = map[Day]Entry{}
 	}
 	if c.Name == "" {
 		c.Name = c.Code
@@ -120,7 +117,7 @@ const maxSpan = 366
 
 // SetDays lists the days of a stretch as off or worked, or clears them.
 func (s *Calendars) SetDays(ctx context.Context, by access.Actor, code string, w Span) (*Calendar, error) {
-	name := strings.TrimSpace(w.Name)
+	name := squeeze(w.Name)
 	var bad []fault.FieldError
 	if w.To < w.From {
 		bad = append(bad, fault.Field("to", "The last day comes before the first"))
@@ -146,6 +143,7 @@ func (s *Calendars) SetDays(ctx context.Context, by access.Actor, code string, w
 
 // SetYear replaces the listed days of a year.
 func (s *Calendars) SetYear(ctx context.Context, by access.Actor, code string, year int, days map[Day]Entry, version int, reason string) (*Calendar, error) {
+	days = squeezed(days)
 	bad := append(checkDays(days), checkVersion(version)...)
 	for d := range days {
 		if d.Year() != year {
@@ -225,6 +223,16 @@ func (c *Calendar) fresh(version int) error {
 		return fault.Conflict("%s changed the calendar meanwhile: it is at version %d, you began from %d", c.UpdatedBy, c.Version, version)
 	}
 	return nil
+}
+
+// squeezed gives the days with names on one line.
+func squeezed(days map[Day]Entry) map[Day]Entry {
+	out := make(map[Day]Entry, len(days))
+	for d, e := range days {
+		e.Name = squeeze(e.Name)
+		out[d] = e
+	}
+	return out
 }
 
 func checkCode(code string) []fault.FieldError {
