@@ -14,6 +14,7 @@ import (
 	"ax/app"
 	"ax/app/access"
 	"ax/app/calendar"
+	"ax/app/calendar/china"
 	"ax/app/cron"
 	"ax/app/sched"
 	"ax/db"
@@ -290,6 +291,7 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 			return err
 		}
 	}
+	s.seedCalendar(ctx, p)
 	if front != nil {
 		a, err := p.console()
 		if err != nil {
@@ -305,6 +307,16 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 		return nil
 	}
 	return s.offerSetup(ctx, p)
+}
+
+// seedCalendar gives the installation the statutory workdays of China, from
+// two years ago on. It can do without: a person may make or import them.
+func (s *server) seedCalendar(ctx context.Context, p *parts) {
+	now := p.clock.Now()
+	seed := calendar.Seed{Code: "cn-workdays", Name: "China statutory workdays 中国法定工作日", Week: calendar.MondayToFriday, Years: china.Years()}
+	if _, err := p.ledger.SeedCalendar(ctx, seed.Since(now.Year()-2), now); err != nil {
+		s.log.WarnContext(ctx, "the calendar of China could not be seeded", "error", err)
+	}
 }
 
 // offerSetup prints the one-time link while there is no administrator.
