@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"ax/app/cron"
 )
 
 // readyLimit is how long /readyz waits for its checks: a probe gives up soon.
@@ -33,7 +36,7 @@ func writeAlive(w http.ResponseWriter) {
 
 // writeChecks is 503 when one of the checks fails.
 func writeChecks(w http.ResponseWriter, checks []Check) {
-	body, status := readiness{Ready: true, Checks: checks}, http.StatusOK
+	body, status := readiness{Ready: true, Checks: checks, Zones: zoneData()}, http.StatusOK
 	for _, k := range checks {
 		if !k.OK {
 			body.Ready, status = false, http.StatusServiceUnavailable
@@ -43,9 +46,13 @@ func writeChecks(w http.ResponseWriter, checks []Check) {
 }
 
 type readiness struct {
-	Ready  bool    `json:"ready"`
-	Checks []Check `json:"checks"`
+	Ready  bool          `json:"ready"`
+	Checks []Check       `json:"checks"`
+	Zones  cron.ZoneData `json:"zones"`
 }
+
+// zoneData is where this process takes time zones from.
+func zoneData() cron.ZoneData { return cron.ZoneDataInUse(os.Getenv("ZONEINFO"), os.DirFS("/")) }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ax/app/cron"
 	"ax/app/sched"
 	"ax/views/ui"
 )
@@ -165,4 +166,16 @@ func (p NodesPage) unfold(n sched.NodeInfo) string {
 // whereabouts are the process's number and where it listens.
 func whereabouts(ctx context.Context, n sched.NodeInfo) string {
 	return joined(" · ", t(ctx, "pid %s", strconv.Itoa(n.PID)), n.Address)
+}
+
+// zoneDataWords say which release of the zone data the process reads, and from
+// where when it isn't its own.
+func zoneDataWords(ctx context.Context, z cron.ZoneData) string {
+	switch {
+	case z.Embedded():
+		return t(ctx, "Time zones: release %s, built in.", z.Version)
+	case z.Version == "":
+		return t(ctx, "Time zones: read from %s, release unknown; built in is %s.", z.Source, cron.EmbeddedZoneData)
+	}
+	return t(ctx, "Time zones: release %s of %s; built in is %s.", z.Version, z.Source, cron.EmbeddedZoneData)
 }
