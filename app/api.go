@@ -44,6 +44,7 @@ type operation struct {
 	optional     bool   // the body may be left out
 	example      string // a body
 	bucket       func(*api) *limits
+	media        string // of success; "": JSON
 }
 
 // apiObject reads the object that the path names, as far as the actor may.
@@ -66,6 +67,7 @@ func (a *App) mountAPI(e *gin.Engine) {
 	s.taskOperations()
 	s.taskActions()
 	s.scheduleOperations()
+	s.calendarOperations()
 	s.instanceOperations()
 	s.letterOperations()
 	s.opsOperations()
@@ -78,6 +80,9 @@ func add[I, O any](s *api, op operation, do func(*api, context.Context, *call, *
 		Method: op.method, Path: op.path, OperationID: op.id, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.about, DefaultStatus: op.status,
 		Responses: s.responses(op), Security: securityOf(op.verb), Middlewares: huma.Middlewares{s.guard(op)},
+	}
+	if op.media != "" {
+		d.Responses["200"] = &huma.Response{Description: "The file", Content: map[string]*huma.MediaType{op.media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
 	}
 	if role := needs(op.verb); role != "" {
 		d.Extensions = map[string]any{needsExtension: role}

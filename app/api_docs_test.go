@@ -98,7 +98,11 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 		seen++
 		code := h.task(h.unused("task")).Code
 		l := h.letter(code, "o-1", "no luck")
-		paths := map[string]string{"tasks": code, "instances": l.InstanceID, "dead-letters": letterPath(l)[len(v1+"/dead-letters/"):]}
+		cal := h.calendar(h.unused("cal")).Code
+		if strings.HasSuffix(path, "/calendars") {
+			example.(object)["code"] = h.unused("new")
+		}
+		paths := map[string]string{"tasks": code, "calendars": cal, "instances": l.InstanceID, "dead-letters": letterPath(l)[len(v1+"/dead-letters/"):]}
 		real := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, paths[strings.Split(path, "/")[1]])
 		if strings.HasSuffix(real, "/cancel") || strings.HasSuffix(real, "/receipt") {
 			in := h.accepted(code, "o-2")
@@ -114,5 +118,5 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 		got := c.json(method, v1+real, example)
 		require.Less(t, got.status, 300, "%s %s: %s", method, real, got.body)
 	})
-	require.Equal(t, 12, seen)
+	require.Equal(t, 16, seen)
 }

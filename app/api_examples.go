@@ -22,11 +22,22 @@ const (
   "target": {"kind": "http", "url": "https://orders.example.com/close"},
   "policy": {"idempotent": true, "retry": {"kind": "exponential", "max": 5, "delays_seconds": [10, 600]}}
 }`
-	exampleReason  = `{"reason": "Bank closed on 1 January"}`
-	examplePause   = `{"until": "2026-12-24T18:00:00+08:00", "reason": "Stock-taking"}`
-	exampleTrigger = `{"biz_id": "SO-20261202-778431", "delay_seconds": 1800}`
-	exampleEdit    = `{"status": "solved", "solution": "Paid out by hand, ticket 4711", "cause": "bank offline"}`
-	exampleReceipt = `{"outcome": "succeeded", "message": "1,204 rows settled"}`
+	exampleReason       = `{"reason": "Bank closed on 1 January"}`
+	examplePause        = `{"until": "2026-12-24T18:00:00+08:00", "reason": "Stock-taking"}`
+	exampleTrigger      = `{"biz_id": "SO-20261202-778431", "delay_seconds": 1800}`
+	exampleEdit         = `{"status": "solved", "solution": "Paid out by hand, ticket 4711", "cause": "bank offline"}`
+	exampleCalendar     = `{"code": "store-days", "name": "Store days", "team": "default", "week": ["mon", "tue", "wed", "thu", "fri", "sat"]}`
+	exampleCalendarEdit = `{"name": "Store days", "week": ["mon", "tue", "wed", "thu", "fri", "sat"], "version": 1}`
+	exampleCalendarDays = `{
+  "year": 2027,
+  "version": 1,
+  "days": [
+    {"date": "2027-01-01", "kind": "off", "name": "元旦"},
+    {"date": "2027-01-31", "kind": "workday", "name": "春节调休"}
+  ]
+}`
+	exampleCalendarImport = `{"text": "2027-01-01,off,元旦\n2027-01-31,workday,春节调休\n", "mode": "add", "dry_run": true}`
+	exampleReceipt        = `{"outcome": "succeeded", "message": "1,204 rows settled"}`
 )
 
 // exampleTriggered is the begin of what a trigger is answered with.

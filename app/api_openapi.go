@@ -26,6 +26,7 @@ const needsExtension = "x-ax-role"
 const (
 	tagTasks     = "Tasks"
 	tagSchedules = "Schedules"
+	tagCalendars = "Calendars"
 	tagInstances = "Instances"
 	tagLetters   = "Dead letters"
 	tagOperation = "Operation"
@@ -62,6 +63,7 @@ func (s *api) openAPI() *huma.OpenAPI {
 		Tags: []*huma.Tag{
 			{Name: tagTasks, Description: "What runs, when, and how"},
 			{Name: tagSchedules, Description: "What a schedule means before it is stored"},
+			{Name: tagCalendars, Description: "Workdays and days off that schedules go by"},
 			{Name: tagInstances, Description: "Runs of tasks"},
 			{Name: tagLetters, Description: "Business actions that ended badly"},
 			{Name: tagOperation, Description: "What ax itself is doing"},

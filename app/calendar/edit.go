@@ -16,13 +16,13 @@ var goodCode = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 
 // Draft is what it takes to make a calendar.
 type Draft struct {
-	Code  string // 1 to 64 of a–z, 0–9, . _ -; never changes
-	Name  string // "" is the code
-	Team  string // code of the owning team; "" is the installation, for admins
-	Week  Week
-	Days  map[Day]Entry
-	From  string // code of a calendar whose week and days are taken instead
-	Notes string // why; kept in the audit
+	Code   string // 1 to 64 of a–z, 0–9, . _ -; never changes
+	Name   string // "" is the code
+	Team   string // code of the owning team; "" is the installation, for admins
+	Week   Week
+	Days   map[Day]Entry
+	From   string // code of a calendar whose week and days are taken instead
+	Reason string // kept in the audit
 }
 
 // Edit changes a calendar's name and week.
@@ -46,6 +46,7 @@ func (s *Calendars) Create(ctx context.Context, by access.Actor, w Draft) (*Cale
 	}
 	bad := append(checkCode(c.Code), checkName(c.Name)...)
 	bad = append(bad, checkWeek(c.Week)...)
+	bad = append(bad, checkReason(w.Reason)...)
 	var denied error
 	if w.Team != "" {
 		team, err := s.store.Team(ctx, w.Team)
@@ -78,7 +79,7 @@ func (s *Calendars) Create(ctx context.Context, by access.Actor, w Draft) (*Cale
 	if err := fault.Invalid(append(bad, checkDays(c.Listed)...)...); err != nil {
 		return nil, err
 	}
-	return s.store.CreateCalendar(ctx, c, entryOf(by, now, "calendar.create", w.Notes, &Calendar{TeamID: c.TeamID, Code: c.Code}, c))
+	return s.store.CreateCalendar(ctx, c, entryOf(by, now, "calendar.create", w.Reason, &Calendar{TeamID: c.TeamID, Code: c.Code}, c))
 }
 
 // Update changes the name and the week. A stale version is a Conflict that
@@ -145,6 +146,9 @@ func (s *Calendars) SetDays(ctx context.Context, by access.Actor, code string, w
 func (s *Calendars) SetYear(ctx context.Context, by access.Actor, code string, year int, days map[Day]Entry, version int, reason string) (*Calendar, error) {
 	days = squeezed(days)
 	bad := append(checkDays(days), checkVersion(version)...)
+	if !inRange(year) {
+		bad = append(bad, fault.Field("year", "A year between 1970 and 2199 is needed"))
+	}
 	for d := range days {
 		if d.Year() != year {
 			bad = append(bad, fault.Field("days", "%s is no day of %d", d.String(), year))
