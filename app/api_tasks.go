@@ -172,15 +172,19 @@ type taskListIn struct {
 	Kind     sched.ScheduleKind `query:"kind" enum:"cron,interval,once,delay,manual" doc:"Kind of schedule"`
 	Enabled  string             `query:"enabled" enum:"true,false"`
 	Troubled bool               `query:"troubled" doc:"Only tasks that can't be planned"`
+	Paused   bool               `query:"paused" doc:"Only tasks that are paused now"`
 	Archived bool               `query:"archived" doc:"Archived tasks instead of the others"`
 }
 
-func (in *taskListIn) filter() sched.TaskFilter {
+func (in *taskListIn) filter(now time.Time) sched.TaskFilter {
 	f := sched.TaskFilter{
 		Text: in.Q, Tag: in.Tag, Group: in.Group, Owner: in.Owner, Kind: in.Kind, Troubled: in.Troubled, Archived: in.Archived,
 	}
 	if in.Enabled != "" {
 		f.Enabled = new(in.Enabled == "true")
+	}
+	if in.Paused {
+		f.PausedAt = now
 	}
 	return f
 }
@@ -193,7 +197,7 @@ func (s *api) listTasks(ctx context.Context, k *call, in *taskListIn) (*taskList
 	if err := checkCursor(in.Cursor, isCode); err != nil {
 		return nil, err
 	}
-	page, err := s.tasks.List(ctx, k.actor, in.filter(), in.page())
+	page, err := s.tasks.List(ctx, k.actor, in.filter(s.now()), in.page())
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -46,7 +47,7 @@ func (a *App) listTasks(c *gin.Context) (reply, error) {
 		return reply{to: f.URL()}, nil
 	}
 	ctx, by := c.Request.Context(), actor(c)
-	list, err := a.tasks.List(ctx, by, f.domain(scopeOf(c)), sched.PageRequest{After: f.After, Before: f.Before, Limit: listedTasks})
+	list, err := a.tasks.List(ctx, by, f.domain(scopeOf(c), a.now()), sched.PageRequest{After: f.After, Before: f.Before, Limit: listedTasks})
 	if err != nil {
 		return reply{}, err
 	}
@@ -70,7 +71,7 @@ func tasksFilter(c *gin.Context) (f taskQuery, moved bool) {
 	q := func(name string) string { return clip(strings.TrimSpace(c.Query(name)), maxFilterText) }
 	f.TasksFilter = views.TasksFilter{
 		Tag: strings.ToLower(q("tag")), Group: q("group"), Owner: q("owner"), Kind: q("kind"),
-		Troubled: q("troubled") == "true", Archived: q("archived") == "true" || q("archived") == "1",
+		Troubled: q("troubled") == "true", Paused: q("paused") == "true", Archived: q("archived") == "true" || q("archived") == "1",
 	}
 	if !slices.Contains(sched.ScheduleKinds(), sched.ScheduleKind(f.Kind)) {
 		f.Kind = ""
@@ -122,13 +123,16 @@ func (f *taskQuery) take(key, value string) bool {
 }
 
 // domain is the filter that the use case takes.
-func (f taskQuery) domain(scope access.Scope) sched.TaskFilter {
+func (f taskQuery) domain(scope access.Scope, now time.Time) sched.TaskFilter {
 	out := sched.TaskFilter{
 		Scope: scope, Text: f.Text, Tag: f.Tag, Group: f.Group, Owner: f.Owner, Kind: sched.ScheduleKind(f.Kind),
 		Troubled: f.Troubled, Archived: f.Archived,
 	}
 	if f.Enabled != "" {
 		out.Enabled = new(f.Enabled == "true")
+	}
+	if f.Paused {
+		out.PausedAt = now
 	}
 	return out
 }

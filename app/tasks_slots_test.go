@@ -225,6 +225,10 @@ func TestAPauseHasLengthsToChooseFrom(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, got.status, choice)
 		require.Equal(t, want, h.stored("shop.close").PausedUntil, choice)
 	}
+	h.task("shop.open")
+	require.Equal(t, 1, operator.get("/tasks?paused=true").doc().Find("[data-test=task]").Length())
+	require.Contains(t, operator.get("/tasks?paused=true").text("[data-test=task]"), "shop.close")
+	require.Contains(t, operator.get("/tasks").text("[data-code='shop.close']"), "Paused")
 	page := operator.get("/tasks/shop.close")
 	require.True(t, page.has("[data-test=banner-resume]"))
 	require.False(t, h.as("viewer").get("/tasks/shop.close").has("[data-test=banner-resume]"))

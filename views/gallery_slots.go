@@ -32,9 +32,12 @@ func shownCalendarTask() TaskPage {
 	shownBent(&p.Task)
 	p.Coming = p.Task.Coming(sampleTime(0), 5)
 	day := 24 * time.Hour
-	for i := range latestMissed - len(p.Report.Missed) {
+	for i := range 18 {
 		at := sampleTime(time.Duration(70+7*i) * day)
 		p.Report.Missed = append(p.Report.Missed, sched.MissedRange{From: at, To: at, Slots: 1, Reason: sched.MissedCalendar, Policy: string(sched.MoveNext)})
+	}
+	p.Report.MissedTotals = map[sched.MissReason]sched.MissedTotal{
+		sched.MissedCalendar: {Ranges: 104, Slots: 208}, sched.MissedPaused: {Ranges: 1, Slots: 4}, sched.MissedMisfire: {Ranges: 1, Slots: 1},
 	}
 	p.Report.Missed[1].Policy = string(sched.FireOnce)
 	return p

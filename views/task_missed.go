@@ -6,10 +6,6 @@ import (
 	"ax/app/sched"
 )
 
-// latestMissed is how many ranges the page gets: when it has as many, older
-// ones may be left out.
-const latestMissed = 20
-
 // missedOpen is how many ranges stand open; the others are folded away.
 const missedOpen = 5
 
@@ -52,28 +48,25 @@ func missedPolicy(ctx context.Context, m sched.MissedRange) string {
 	return ""
 }
 
-// missedTotals sums up the ranges shown by reason, in the order of the list.
+// missedTotals are all slots that did not run, by reason, however long ago.
 func (p TaskPage) missedTotals(ctx context.Context) []string {
 	var out []string
 	for _, why := range []sched.MissReason{sched.MissedMisfire, sched.MissedPaused, sched.MissedCalendar} {
-		slots, ranges := 0, 0
-		for _, m := range p.Report.Missed {
-			if m.Reason == why {
-				slots += m.Slots
-				ranges++
-			}
-		}
-		if ranges > 1 {
-			out = append(out, missedCount(ctx, why, slots))
+		if all := p.Report.MissedTotals[why]; all.Ranges > 1 {
+			out = append(out, missedCount(ctx, why, all.Slots))
 		}
 	}
 	return out
 }
 
-// missedSub says how much of the past the list holds.
+// missedSub says how much of the past the list holds, when that isn't all.
 func (p TaskPage) missedSub(ctx context.Context) string {
-	if len(p.Report.Missed) < latestMissed {
+	ranges := 0
+	for _, all := range p.Report.MissedTotals {
+		ranges += all.Ranges
+	}
+	if ranges <= len(p.Report.Missed) {
 		return ""
 	}
-	return t(ctx, "the latest %d ranges; older ones are not counted here", len(p.Report.Missed))
+	return t(ctx, "the latest %d of %s ranges", len(p.Report.Missed), number(ranges))
 }

@@ -19,11 +19,11 @@ func calendarSentence(ctx context.Context, s sched.Schedule, name string) string
 	}
 	switch s.CalendarMove {
 	case sched.MoveNext:
-		return joined(" ", days, t(ctx, "A slot on another day moves to the next workday."))
+		return t(ctx, "%s %s|two sentences", days, t(ctx, "A slot on another day moves to the next workday."))
 	case sched.MovePrevious:
-		return joined(" ", days, t(ctx, "A slot on another day moves to the workday before."))
+		return t(ctx, "%s %s|two sentences", days, t(ctx, "A slot on another day moves to the workday before."))
 	}
-	return joined(" ", days, t(ctx, "A slot on another day is dropped."))
+	return t(ctx, "%s %s|two sentences", days, t(ctx, "A slot on another day is dropped."))
 }
 
 // windowSentence says from when to when slots may be; "" without a window.

@@ -35,6 +35,7 @@ type TasksFilter struct {
 	Kind     string
 	Enabled  string // "true", "false" or ""
 	Troubled bool
+	Paused   bool // only those that are paused now
 	Archived bool
 	After    string
 	Before   string
@@ -51,7 +52,7 @@ func (f TasksFilter) URL() string {
 			q.Set(name, value)
 		}
 	}
-	for name, on := range map[string]bool{"troubled": f.Troubled, "archived": f.Archived} {
+	for name, on := range map[string]bool{"troubled": f.Troubled, "paused": f.Paused, "archived": f.Archived} {
 		if on {
 			q.Set(name, "true")
 		}
@@ -88,12 +89,14 @@ func taskOwnerURL(owner string) string { return TasksFilter{Owner: owner}.URL() 
 // tabs are the views of the list: what a task is, whatever else is filtered.
 func (f TasksFilter) tabs(ctx context.Context) []ui.Tab {
 	to := func(enabled string, troubled, archived bool) string {
-		return f.with(func(g *TasksFilter) { g.Enabled, g.Troubled, g.Archived = enabled, troubled, archived })
+		return f.with(func(g *TasksFilter) { g.Enabled, g.Troubled, g.Paused, g.Archived = enabled, troubled, false, archived })
 	}
+	paused := f.with(func(g *TasksFilter) { g.Enabled, g.Troubled, g.Paused, g.Archived = "", false, true, false })
 	return []ui.Tab{
-		{Label: t(ctx, "All|tasks"), Href: to("", false, false), On: f.Enabled == "" && !f.Troubled && !f.Archived},
+		{Label: t(ctx, "All|tasks"), Href: to("", false, false), On: f.Enabled == "" && !f.Troubled && !f.Paused && !f.Archived},
 		{Label: t(ctx, "Enabled"), Href: to("true", false, false), On: f.Enabled == "true"},
 		{Label: t(ctx, "Disabled"), Href: to("false", false, false), On: f.Enabled == "false"},
+		{Label: t(ctx, "Paused"), Href: paused, On: f.Paused},
 		{Label: t(ctx, "Can’t be planned"), Href: to("", true, false), On: f.Troubled},
 		{Label: t(ctx, "Archived"), Href: to("", false, true), On: f.Archived},
 	}
@@ -127,7 +130,7 @@ func (f TasksFilter) box(ctx context.Context) ui.FilterBox {
 			b.Keep = append(b.Keep, ui.Hidden{Name: k.key, Value: k.value})
 		}
 	}
-	for _, h := range []ui.Hidden{{Name: "enabled", Value: f.Enabled}, {Name: "troubled", Value: trueOrNone(f.Troubled)}, {Name: "archived", Value: trueOrNone(f.Archived)}} {
+	for _, h := range []ui.Hidden{{Name: "enabled", Value: f.Enabled}, {Name: "troubled", Value: trueOrNone(f.Troubled)}, {Name: "paused", Value: trueOrNone(f.Paused)}, {Name: "archived", Value: trueOrNone(f.Archived)}} {
 		if h.Value != "" {
 			b.Keep = append(b.Keep, h)
 		}
