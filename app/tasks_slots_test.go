@@ -268,3 +268,25 @@ func TestAStaleVersionOverTheAPITellsTheFieldsThatDiffer(t *testing.T) {
 	require.Equal(t, []any{"policy.timeout_seconds", 40.0, 50.0, 2}, []any{d.Field, d.Stored, d.Sent, d.Version})
 	require.NotEmpty(t, d.ChangedBy)
 }
+
+func TestAStaleFormSaysWhoChangedWhatAndOffersBoth(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	editor := h.as("editor")
+	require.Equal(t, http.StatusSeeOther, editor.post("/tasks/new", taskFields()...).status)
+	mine := setField(formValues(editor.get("/tasks/orders.send/edit")), "policy.overlap", "queue")
+	theirs := setField(formValues(h.as("owner").get("/tasks/orders.send/edit")), "schedule.cron", "0 5 * * *")
+	require.Equal(t, http.StatusSeeOther, h.as("owner").post("/tasks/orders.send", theirs...).status)
+
+	got := editor.post("/tasks/orders.send", mine...)
+	require.Equal(t, http.StatusConflict, got.status)
+	who := got.texts("[data-test=who]")
+	require.Len(t, who, 2)
+	require.Contains(t, who[0], "owner version 2")
+	require.Equal(t, "you alone", who[1])
+	require.Equal(t, "/tasks/orders.send/edit", got.attr("[data-test=take-theirs]", "href"))
+	require.Equal(t, "submit", got.attr("[data-test=keep-mine]", "type"))
+	require.Equal(t, http.StatusSeeOther, editor.post("/tasks/orders.send", formValues(got)...).status)
+	require.Equal(t, "30 2 * * MON-FRI", h.stored("orders.send").Spec.Schedule.Cron)
+	require.Equal(t, sched.OverlapQueue, h.stored("orders.send").Spec.Policy.Overlap)
+}
