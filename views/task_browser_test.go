@@ -27,3 +27,22 @@ func TestTheTaskFormShowsTheFieldsOfTheKindChosen(t *testing.T) {
 	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=cron]`)))
 	is(t, ctx, cron+` && document.getElementById('f-schedule-cron').value === '0 3 * * *'`)
 }
+
+// What another choice gives no meaning is out of sight.
+func TestTheTaskFormShowsWhatAChoiceOfSlotsNeeds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a browser")
+	}
+	s := newBrowserServer(t)
+	ctx := newTab(t, s.URL+"/task-edit-slots")
+	const calendar, mode, most = `document.getElementById('f-schedule-calendar')`, `document.getElementById('f-schedule-calendar-mode').offsetParent`, `document.getElementById('f-schedule-misfire-cap').offsetParent`
+	is(t, ctx, calendar+`.offsetParent && `+mode+` && `+most)
+	do(t, ctx, cd.Evaluate[cd.Void](calendar+`.value = '';0`))
+	is(t, ctx, `!`+mode)
+	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.misfire"][value=skip]`)))
+	is(t, ctx, `!`+most)
+	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=interval]`)))
+	is(t, ctx, calendar+`.offsetParent`)
+	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.fixed_delay"][value=true]`)))
+	is(t, ctx, `!`+calendar+`.offsetParent`)
+}
