@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +30,8 @@ func TestOVER01ALimitOutlivesTheScheduler(t *testing.T) {
 	a, _ := onServers(t, plainAx.build(t), "AX_ROLES=web,scheduler")
 	release := make(chan struct{})
 	s := newSink(t, func(sinkCall, http.ResponseWriter) { <-release })
+	end := sync.OnceFunc(func() { close(release) })
+	t.Cleanup(end)
 	a.prepare()
 	worker, other := a.beside(t, "AX_ROLES=web,worker"), a.beside(t, "AX_ROLES=web,scheduler")
 	a.start()
@@ -44,7 +47,7 @@ func TestOVER01ALimitOutlivesTheScheduler(t *testing.T) {
 	for _, in := range worker.call("GET", "/instances?task=long&state=skipped&limit=200", nil, http.StatusOK)["items"].([]any) {
 		require.Equal(t, "overlap: "+held+" has not ended", in.(map[string]any)["reason"])
 	}
-	close(release)
+	end()
 	require.Eventually(t, func() bool { return worker.states("long")["succeeded"] >= 2 }, 30*time.Second, 100*time.Millisecond, "its place is free again")
 	other.verify()
 }

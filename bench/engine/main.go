@@ -59,6 +59,9 @@ type result struct {
 	cpu            map[string]time.Duration // per instance, by program; without the target
 	lagP50, lagP99 time.Duration
 	early          int
+
+	burstP50, burstP99 time.Duration // lag of the throughput run, due in one second
+	memory             int           // of ax at its peak in it, MiB
 }
 
 // total processor time per instance.
@@ -91,8 +94,8 @@ func measure(ctx context.Context, o options) error {
 				return fmt.Errorf("run %d on %s: %w", run+1, side.name, err)
 			}
 			all[side.name] = append(all[side.name], r)
-			fmt.Printf("run %d  %-9s %6.0f/s  cpu %6s/instance %v  lag at %d/s: p50 %s p99 %s  early %d\n",
-				run+1, side.name, r.perSecond, r.total().Round(time.Microsecond), r.cpu, o.rate, r.lagP50, r.lagP99, r.early)
+			fmt.Printf("run %d  %-9s %6.0f/s  cpu %6s/instance %v  lag at %d/s: p50 %s p99 %s  early %d  at once: p50 %s p99 %s %d MiB\n",
+				run+1, side.name, r.perSecond, r.total().Round(time.Microsecond), r.cpu, o.rate, r.lagP50, r.lagP99, r.early, r.burstP50, r.burstP99, r.memory)
 		}
 	}
 	return report.write(all)

@@ -71,6 +71,23 @@ func (p *processes) cpu() map[string]time.Duration {
 	return sum
 }
 
+// peak is the most memory that a counted program had resident, in MiB.
+func (p *processes) peak(program string) (int, error) {
+	for _, cmd := range p.counted {
+		if filepath.Base(cmd.Path) != program {
+			continue
+		}
+		raw, err := os.ReadFile("/proc/" + strconv.Itoa(cmd.Process.Pid) + "/status")
+		if err != nil {
+			return 0, err
+		}
+		_, rest, _ := strings.Cut(string(raw), "VmHWM:")
+		kib, err := strconv.Atoi(strings.Fields(rest + " ?")[0])
+		return kib / 1024, err
+	}
+	return 0, fmt.Errorf("%s doesn't run", program)
+}
+
 func build(ctx context.Context, to string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-o", to, "ax")
 	out, err := cmd.CombinedOutput()

@@ -20,19 +20,23 @@ func (r report) write(all map[string][]result) error {
 		time.Now().UTC().Format("2006-01-02"), cpuName(), runtime.NumCPU(), runtime.Version(), firstLine("mariadbd", "--version"), firstLine("redis-server", "--version"))
 	fmt.Fprintf(&b, "Medians of %d runs in turn; each run is a fresh installation in one process, with the database, Redis and the callback target as processes of the same machine.\n\n", r.o.runs)
 	fmt.Fprintf(&b, "- Full instances: %d tasks due in the same second, from the first planned row to the last committed result. Planned, handed over, claimed, HTTP 200, attempt and result committed before the message is acknowledged.\n", r.o.n)
-	fmt.Fprintf(&b, "- Processor time: of ax, database and Redis together, without the callback target.\n- Trigger lag: from the due time to the start in the ledger, %d instances per second for %d s, all due on the whole second.\n\n", r.o.rate, r.o.secs)
-	fmt.Fprintf(&b, "| side | full instances/s | processor time per instance | lag p50 | lag p99 | started early |\n|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "- Processor time: of ax, database and Redis together, without the callback target.\n- Trigger lag: from the due time to the start in the ledger, %d instances per second for %d s, all due on the whole second.\n", r.o.rate, r.o.secs)
+	fmt.Fprintf(&b, "- All at once: the trigger lag of the %d that were due in the same second, and the most memory that ax had resident by then.\n\n", r.o.n)
+	fmt.Fprintf(&b, "| side | full instances/s | processor time per instance | lag p50 | lag p99 | started early | at once: p50 | p99 | memory |\n|---|---|---|---|---|---|---|---|---|\n")
 	for _, s := range splitSides(r.o.sides) {
 		rs := all[s.name]
 		early := 0
 		for _, x := range rs {
 			early += x.early
 		}
-		fmt.Fprintf(&b, "| %s | %.0f | %d µs | %d ms | %d ms | %d |\n", title(s.name),
+		fmt.Fprintf(&b, "| %s | %.0f | %d µs | %d ms | %d ms | %d | %d ms | %d ms | %d MiB |\n", title(s.name),
 			median(rs, func(x result) float64 { return x.perSecond }),
 			median(rs, result.total).Microseconds(),
 			median(rs, func(x result) time.Duration { return x.lagP50 }).Milliseconds(),
-			median(rs, func(x result) time.Duration { return x.lagP99 }).Milliseconds(), early)
+			median(rs, func(x result) time.Duration { return x.lagP99 }).Milliseconds(), early,
+			median(rs, func(x result) time.Duration { return x.burstP50 }).Milliseconds(),
+			median(rs, func(x result) time.Duration { return x.burstP99 }).Milliseconds(),
+			median(rs, func(x result) int { return x.memory }))
 	}
 	fmt.Print("\n", b.String())
 	if r.o.out == "" {

@@ -63,6 +63,13 @@ func (s side) run(ctx context.Context, o options, dir string) (r result, err err
 	if r.perSecond, r.cpu, err = b.throughput(ctx, o.n); err != nil {
 		return r, err
 	}
+	// All of them were due in one second.
+	if r.burstP50, r.burstP99, _, err = b.lags(0); err != nil {
+		return r, err
+	}
+	if r.memory, err = p.peak("ax"); err != nil {
+		return r, err
+	}
 	r.lagP50, r.lagP99, r.early, err = b.lag(ctx, o.rate, o.secs)
 	return r, err
 }
@@ -155,7 +162,13 @@ func (b *bench) lag(ctx context.Context, rate, secs int) (p50, p99 time.Duration
 	if err := b.await(ctx, int(b.base), time.Minute); err != nil {
 		return 0, 0, 0, err
 	}
-	rows, err := b.ledger.Query("SELECT started_at-wanted_at FROM instances WHERE task_id>? ORDER BY 1", before)
+	return b.lags(before)
+}
+
+// lags of the instances of tasks after the given id, from the due time to the
+// start in the ledger.
+func (b *bench) lags(after int64) (p50, p99 time.Duration, early int, err error) {
+	rows, err := b.ledger.Query("SELECT started_at-wanted_at FROM instances WHERE task_id>? ORDER BY 1", after)
 	if err != nil {
 		return 0, 0, 0, err
 	}
