@@ -32,3 +32,14 @@ func BenchmarkNext(b *testing.B) {
 		})
 	}
 }
+
+// 99 years of clock changes in the zone that has the slowest to walk over.
+func BenchmarkNextAtWorst(b *testing.B) {
+	loc, _ := LoadZone("Pacific/Easter")
+	from := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+	e, _ := Parse("0 0 0 1 1 ? 2099")
+	b.ReportAllocs()
+	for b.Loop() {
+		e.Next(from, loc)
+	}
+}
