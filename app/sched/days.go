@@ -131,16 +131,30 @@ func (d *days) each(from, until time.Time, see func(to time.Time)) {
 	}
 }
 
-// ending is a moment on the day of slot, or slot itself, with little left of
-// the day after it: a walk over a day off may go on from there.
-func (d *days) ending(slot time.Time) time.Time {
-	return latest(slot, cron.Instant(int64(d.day(slot)), 22*3600, d.zone))
+// after is the first day after the slot's that is run on, until the given
+// moment's.
+func (d *days) after(slot, until time.Time) (calendar.Day, bool) {
+	for day := d.day(slot) + 1; day <= d.day(until); day++ {
+		if d.allows(day) {
+			return day, true
+		}
+	}
+	return 0, false
 }
 
-// beginning is the mirror image of ending.
-func (d *days) beginning(slot time.Time) time.Time {
-	return minTime(slot, cron.Instant(int64(d.day(slot)), 2*3600, d.zone))
+// before is the last day before the slot's that is run on, back to the given
+// moment's.
+func (d *days) before(slot, since time.Time) (calendar.Day, bool) {
+	for day := d.day(slot) - 1; day >= d.day(since); day-- {
+		if d.allows(day) {
+			return day, true
+		}
+	}
+	return 0, false
 }
+
+// begin is the first moment of the day.
+func (d *days) begin(day calendar.Day) time.Time { return cron.Instant(int64(day), 0, d.zone) }
 
 func latest(a, b time.Time) time.Time {
 	if b.After(a) {

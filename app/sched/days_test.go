@@ -88,14 +88,18 @@ func TestACalendarThatIsGoneStopsItsTasks(t *testing.T) {
 	require.ErrorContains(t, err, "cn")
 }
 
+// Whoever waits for a run over days off must not wait for long: the planner
+// asks under a lock.
 func TestACalendarWithoutAWorkdayHasNoRuns(t *testing.T) {
-	for _, cron := range []string{"* * * * * *", "0 9 29 2 *"} {
-		times, err := byCalendar(cronOf(cron, "UTC"), OnWorkdays, MoveDrop).Times(&calendar.Calendar{})
-		require.NoError(t, err)
-		_, ok := times.NextRun(noon())
-		require.False(t, ok)
-		_, ok = times.prevRun(noon())
-		require.False(t, ok)
+	for _, cron := range []string{"0 9 29 2 *", "0 * * * *"} {
+		for _, move := range []CalendarMove{MoveDrop, MoveNext, MovePrevious} {
+			times, err := byCalendar(cronOf(cron, "UTC"), OnWorkdays, move).Times(&calendar.Calendar{})
+			require.NoError(t, err)
+			_, ok := times.NextRun(noon())
+			require.False(t, ok)
+			_, ok = times.prevRun(noon(), noon().AddDate(-1, 0, 0))
+			require.False(t, ok)
+		}
 	}
 }
 
@@ -198,6 +202,12 @@ func requireWalk(r *rapid.T, times Times, want []time.Time, from, until time.Tim
 		}
 	}
 	require.Equal(r, runs, runsOf(times, from, until))
+	back = nil
+	for at, ok := times.prevRun(until.Add(time.Millisecond), from); ok; at, ok = times.prevRun(at, from) {
+		back = append(back, at)
+	}
+	slices.Reverse(back)
+	require.Equal(r, runs, back)
 }
 
 func TestSlotsStayWithinTheWindow(t *testing.T) {

@@ -89,7 +89,7 @@ func (t Task) firstKept(times Times, late time.Time) time.Time {
 	slot := late
 	for n := t.Spec.Schedule.catchUp(); n > 0; {
 		var ok bool
-		if slot, ok = times.prevRun(slot); !ok || slot.Before(t.NextFireAt) {
+		if slot, ok = times.prevRun(slot, t.NextFireAt); !ok {
 			break
 		}
 		if t.Paused(slot) {

@@ -4,19 +4,17 @@ import (
 	"time"
 
 	"ax/app/calendar"
-	"ax/app/cron"
 	"ax/app/fault"
 )
 
 // How far a preview looks.
 const (
-	previewYears   = 2    // for a slot that the calendar leaves
-	previewDays    = 400  // for days off
-	previewPlain   = 1    // plain weekends that it names
-	previewListed  = 3    // listed days off that it names
-	previewSteps   = 5000 // over slots on days off
-	coveredInDays  = 90   // ahead, a calendar should have data
-	previewGapSize = 50   // slots that the smallest gap is taken from
+	previewYears   = 2   // for a slot that the calendar leaves
+	previewDays    = 400 // for days off
+	previewPlain   = 1   // plain weekends that it names
+	previewListed  = 3   // listed days off that it names
+	coveredInDays  = 90  // ahead, a calendar should have data
+	previewGapSize = 50  // slots that the smallest gap is taken from
 )
 
 // DayOff is a day on which slots don't run.
@@ -52,42 +50,13 @@ func (w Times) Within(t time.Time) bool {
 // runs gives the next n slots after from that are not on days off. With a
 // calendar it looks two years ahead at most.
 func (w Times) runs(from time.Time, n int) []time.Time {
-	if w.days == nil {
-		return nextSlots(w, from, n)
-	}
 	until := from.AddDate(previewYears, 0, 0)
 	var out []time.Time
-	for range previewSteps {
-		slot, ok := w.Next(from)
-		if !ok || len(out) == n || slot.After(until) {
-			break
-		}
-		if from = slot; !w.Off(slot) {
-			out = append(out, slot)
-			continue
-		}
-		day, ok := w.days.after(slot, until)
-		if !ok {
-			break
-		}
-		from = latest(slot, w.days.begin(day))
+	slot, ok := w.NextRun(from)
+	for ; ok && len(out) < n && (w.days == nil || !slot.After(until)); slot, ok = w.NextRun(slot) {
+		out = append(out, slot)
 	}
 	return out
-}
-
-// after is the first day after the slot's that is run on.
-func (d *days) after(slot, until time.Time) (calendar.Day, bool) {
-	for day := d.day(slot) + 1; day <= d.day(until); day++ {
-		if d.allows(day) {
-			return day, true
-		}
-	}
-	return 0, false
-}
-
-// begin is the last moment before the day.
-func (d *days) begin(day calendar.Day) time.Time {
-	return cron.Instant(int64(day), 0, d.zone).Add(-time.Millisecond)
 }
 
 // DaysOff names the next days on which slots don't run: listed ones, and one
@@ -124,7 +93,7 @@ func (w Times) DaysOff(from time.Time) []DayOff {
 
 // slotOn is the first of the schedule's own slots on the day and after from.
 func (d *days) slotOn(day calendar.Day, from time.Time) (time.Time, bool) {
-	slot, ok := d.raw.Next(latest(from, d.begin(day)))
+	slot, ok := d.raw.Next(latest(from, d.begin(day).Add(-time.Millisecond)))
 	return slot, ok && d.day(slot) == day
 }
 

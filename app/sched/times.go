@@ -9,9 +9,8 @@ import (
 	"ax/app/fault"
 )
 
-// maxWalk bounds the way over days off: those of ten days of a task that runs
-// each second, of a century of one that runs daily.
-const maxWalk = 100_000
+// runYears is how far a run is looked for beyond days off.
+const runYears = 10
 
 // Times answers when a schedule's slots are. All instants are UTC. Slots on
 // days off are slots too: Off tells them, NextRun passes them over.
@@ -109,28 +108,38 @@ func (w Times) Wants(t time.Time) bool {
 // Off tells whether the slot t lies on a day that the schedule doesn't run on.
 func (w Times) Off(t time.Time) bool { return w.days != nil && w.days.off(t) }
 
-// NextRun is the first slot strictly after t that is not on a day off. It gives
-// up after maxWalk slots on days off.
+// NextRun is the first slot strictly after t that is not on a day off. It
+// passes over days off of runYears at most.
 func (w Times) NextRun(t time.Time) (slot time.Time, ok bool) {
-	for range maxWalk {
+	until := t.AddDate(runYears, 0, 0)
+	for {
 		if slot, ok = w.Next(t); !ok || !w.Off(slot) {
 			return slot, ok
 		}
-		t = w.days.ending(slot)
+		day, ok := w.days.after(slot, until)
+		if !ok {
+			return time.Time{}, false
+		}
+		t = latest(slot, w.days.begin(day).Add(-time.Millisecond))
 	}
-	return time.Time{}, false
 }
 
-// prevRun is the last slot strictly before t that is not on a day off, with the
-// same bound.
-func (w Times) prevRun(t time.Time) (slot time.Time, ok bool) {
-	for range maxWalk {
-		if slot, ok = w.Prev(t); !ok || !w.Off(slot) {
-			return slot, ok
+// prevRun is the last slot strictly before t that is not on a day off, and not
+// before since.
+func (w Times) prevRun(t, since time.Time) (slot time.Time, ok bool) {
+	for {
+		if slot, ok = w.Prev(t); !ok || slot.Before(since) {
+			return time.Time{}, false
 		}
-		t = w.days.beginning(slot)
+		if !w.Off(slot) {
+			return slot, true
+		}
+		day, ok := w.days.before(slot, since)
+		if !ok {
+			return time.Time{}, false
+		}
+		t = minTime(slot, w.days.begin(day+1))
 	}
-	return time.Time{}, false
 }
 
 func (s Schedule) cronTimes() (rawTimes, error) {
