@@ -17,8 +17,10 @@ const (
 	gaveUp = "netresearch/go-cron gives up after some years; asked again later it agrees"
 )
 
-var parser = netresearch.MustNewParser(netresearch.Second | netresearch.Minute | netresearch.Hour | netresearch.Dom | netresearch.Month |
-	netresearch.Dow | netresearch.YearOptional | netresearch.DowNth | netresearch.DowLast | netresearch.DomL | netresearch.DomW | netresearch.DowOrDom)
+func parser() netresearch.Parser {
+	return netresearch.MustNewParser(netresearch.Second | netresearch.Minute | netresearch.Hour | netresearch.Dom | netresearch.Month |
+		netresearch.Dow | netresearch.YearOptional | netresearch.DowNth | netresearch.DowLast | netresearch.DomL | netresearch.DomW | netresearch.DowOrDom)
+}
 
 const slots = 3
 
@@ -26,9 +28,9 @@ const slots = 3
 // is a difference without a rule.
 func (x expression) compare(from time.Time) (string, error) {
 	ours, refused := cron.Parse(x.text())
-	theirs, theirRefusal := parser.Parse(strings.Join(x.theirFields, " "))
+	theirs, theirRefusal := parser().Parse(strings.Join(x.theirFields, " "))
 	if theirRefusal != nil {
-		return "", fmt.Errorf("refused by us: %v, by the library (%v): %w", refused, x.theirFields, theirRefusal)
+		return "", fmt.Errorf("refused by the library (%v): %w; by us: %s", x.theirFields, theirRefusal, said(refused))
 	}
 	l := library{schedule: theirs}
 	if refused != nil {
@@ -69,4 +71,12 @@ func (l *library) next(t time.Time) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// said is a refusal in words, for messages about both sides.
+func said(refused error) string {
+	if refused == nil {
+		return "accepted"
+	}
+	return refused.Error()
 }
