@@ -291,7 +291,10 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 			return err
 		}
 	}
-	s.seedCalendar(ctx, p)
+	now := p.clock.Now()
+	if _, err := p.ledger.SeedCalendar(ctx, china.Seed(now.Year()-2), now); err != nil {
+		s.log.Warn("the calendar of China could not be seeded; it can be imported", "error", err)
+	}
 	if front != nil {
 		a, err := p.console()
 		if err != nil {
@@ -307,16 +310,6 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 		return nil
 	}
 	return s.offerSetup(ctx, p)
-}
-
-// seedCalendar gives the installation the statutory workdays of China, from
-// two years ago on. It can do without: a person may make or import them.
-func (s *server) seedCalendar(ctx context.Context, p *parts) {
-	now := p.clock.Now()
-	seed := calendar.Seed{Code: "cn-workdays", Name: "China statutory workdays 中国法定工作日", Week: calendar.MondayToFriday, Years: china.Years()}
-	if _, err := p.ledger.SeedCalendar(ctx, seed.Since(now.Year()-2), now); err != nil {
-		s.log.WarnContext(ctx, "the calendar of China could not be seeded", "error", err)
-	}
 }
 
 // offerSetup prints the one-time link while there is no administrator.
@@ -369,18 +362,11 @@ func (p *parts) console() (*app.App, error) {
 
 // checks says what this process can reach.
 func (p *parts) checks(ctx context.Context) []app.Check {
-	check := func(name string, err error) app.Check {
-		c := app.Check{Name: name, OK: err == nil}
-		if err != nil {
-			c.Detail = err.Error()
-		}
-		return c
-	}
 	clock := app.Check{Name: "clock", OK: p.clock.Steady()}
 	if !clock.OK {
 		clock.Detail = "offset " + p.clock.Offset().String()
 	}
-	return []app.Check{check("database", p.ledger.Ping(ctx)), check("redis", p.redis.Ping(ctx)), clock}
+	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), clock}
 }
 
 // queueReader joins the carrier's figures and the ledger's own.

@@ -49,6 +49,14 @@ type Check struct {
 	Detail string `json:"detail,omitempty"`
 }
 
+// CheckOf is the check of a thing that answered with an error, or with none.
+func CheckOf(name string, err error) Check {
+	if err != nil {
+		return Check{Name: name, Detail: err.Error()}
+	}
+	return Check{Name: name, OK: true}
+}
+
 // queues reads the queues. While the carrier is away, List gives the ledger's
 // figures (Name, Weight and Due) together with a fault of kind Unavailable.
 type queues interface {

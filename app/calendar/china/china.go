@@ -28,6 +28,12 @@ var names = map[string]string{
 	"国庆中秋": "National Day and Mid-Autumn 国庆中秋", "抗战胜利日": "Victory Day 抗战胜利日",
 }
 
+// Seed is the calendar of the statutory workdays, from the first year on.
+func Seed(first int) calendar.Seed {
+	seed := calendar.Seed{Code: "cn-workdays", Name: "China statutory workdays 中国法定工作日", Week: calendar.MondayToFriday, Years: Years()}
+	return seed.Since(first)
+}
+
 // Years gives the days of each notice of the State Council that the library
 // knows, by the notice's year. A notice may list days at the end of the year
 // before. A year is known when its National Day is.
