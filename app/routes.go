@@ -37,6 +37,7 @@ func (a *App) routes() []route {
 		a.instanceRoutes(),
 		a.letterRoutes(),
 		a.opsRoutes(),
+		a.calendarRoutes(),
 	)
 }
 

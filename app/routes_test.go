@@ -111,6 +111,7 @@ func newWatched(t *testing.T) *watched {
 	require.NoError(t, d.Migrate(t.Context()))
 	w := &watched{house: newHouseOn(t, d), t: t}
 	w.task("orders.send", func(s *sched.TaskSpec) { s.Name = "Secret name" })
+	w.calendar("orders.send")
 	w.letter = w.house.letter("orders.send", "secret-biz", "secret error")
 	w.writes, err = sql.Open("sqlite", path)
 	require.NoError(t, err)
@@ -130,6 +131,7 @@ func (w *watched) version() (n int) {
 func (w *watched) object(path string) (filled string, ok bool) {
 	for prefix, with := range map[string]*strings.Replacer{
 		"/tasks/":        strings.NewReplacer(":code", "orders.send"),
+		"/calendars/":    strings.NewReplacer(":code", "orders.send"),
 		"/instances/":    strings.NewReplacer(":id", w.letter.InstanceID),
 		"/dead-letters/": strings.NewReplacer(":id", strconv.FormatInt(w.letter.ID, 10)),
 	} {
@@ -178,7 +180,7 @@ func TestAnotherTeamsObjectsAreNotThere(t *testing.T) {
 				if r.Method == http.MethodGet {
 					require.Equal(t, http.StatusNotFound, got.status, "%s %s as %s", r.Method, path, who)
 				}
-				for _, secret := range []string{"Secret name", "secret-biz", "secret error", "target.example.com"} {
+				for _, secret := range []string{"Secret name", "secret-biz", "secret error", "target.example.com", "Days of orders.send"} {
 					require.NotContains(t, got.body, secret, "%s %s as %s", r.Method, path, who)
 				}
 				require.Equal(t, before, w.version(), "%s %s as %s has written", r.Method, path, who)

@@ -29,6 +29,7 @@ func Gallery() []Example {
 		pieceExamples(),
 		dashboardExamples(),
 		opsExamples(),
+		calendarExamples(),
 		taskExamples(),
 		instancesExamples(),
 		instanceExamples(),
