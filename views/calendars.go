@@ -186,5 +186,5 @@ func nextOff(ctx context.Context, c *calendar.Calendar) string {
 // changedWords says who changed a calendar, and when.
 func changedWords(ctx context.Context, c *calendar.Calendar) string {
 	v := viewer(ctx)
-	return joined(t(ctx, ", |between days"), c.UpdatedBy, v.shortDay(calendar.DayOf(c.UpdatedAt.In(v.zone())), v.year()))
+	return t(ctx, "%s, %s|who, when", c.UpdatedBy, v.shortDay(calendar.DayOf(c.UpdatedAt.In(v.zone())), v.year()))
 }
