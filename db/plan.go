@@ -37,6 +37,9 @@ func (d *DB) Plan(ctx context.Context, r sched.PlanRequest) (sched.PlanReport, e
 		var plans []plannedTask
 		cals := calendarsIn(tx)
 		for _, row := range due {
+			if report.Spent >= r.Budget && row.NextFireAt.Before(r.Now.Add(-sched.MisfireGrace)) {
+				continue // its turn comes; what is due now doesn't wait for what is late
+			}
 			t, plan, why, err := planRow(cals, row, r, r.Budget-report.Spent)
 			if err != nil {
 				return err

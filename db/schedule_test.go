@@ -220,3 +220,26 @@ func instancesOf(t *testing.T, d *db.DB, task sched.Task) (ids []string) {
 	require.NoError(t, d.View(t.Context()).Raw("SELECT id FROM instances WHERE task_id=? ORDER BY wanted_at, id", task.ID).Scan(&ids).Error)
 	return ids
 }
+
+// What is late is caught up with piece by piece; what is due now is planned
+// beside the first piece.
+func TestASpentBudgetLeavesTheLateAndPlansTheDue(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		now := later(3600)
+		first, second := dbtest.MakeTask(t, d, dbtest.Every(time.Minute)), dbtest.MakeTask(t, d, dbtest.Every(time.Minute))
+		due := dbtest.MakeTask(t, d, dbtest.Every(time.Hour))
+		exec(t, d, "UPDATE tasks SET next_fire_at=? WHERE id=?", now.UnixMilli(), due.ID)
+		r := planUpTo(t, d, now, 10)
+		require.Equal(t, 3, r.Tasks)
+		require.Equal(t, later(600), reload(t, d, first).NextFireAt)
+		require.Equal(t, t0, reload(t, d, second).NextFireAt, "its turn comes")
+		require.Len(t, slotsOf(t, d, due), 1)
+		for range 20 {
+			planUpTo(t, d, now, 10)
+		}
+		for _, task := range []sched.Task{first, second} {
+			accounted(t, d, task, t0, now, time.Minute)
+			require.Len(t, missed(t, d, task), 1)
+		}
+	})
+}
