@@ -354,7 +354,7 @@ func (p *parts) console() (*app.App, error) {
 		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
 		Beats:  p.cfg.pulse(),
-		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars,
+		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
 		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup,
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 	})

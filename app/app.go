@@ -100,6 +100,7 @@ type Options struct {
 	Letters   *sched.Letters
 	Reports   *sched.Reports
 	Calendars *calendar.Calendars
+	Outlook   *sched.Outlook
 	Users     *access.Users
 	Sessions  *access.Sessions
 	Tokens    *access.Tokens
@@ -115,7 +116,7 @@ type Options struct {
 func (o Options) check() error {
 	for name, missing := range map[string]bool{
 		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "Instances": o.Instances == nil,
-		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Users": o.Users == nil,
+		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
 		"Setup": o.Setup == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
 		"Queues": o.Queues == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil,
@@ -144,6 +145,7 @@ type App struct {
 	letters   *sched.Letters
 	reports   *sched.Reports
 	calendars *calendar.Calendars
+	outlook   *sched.Outlook
 	users     *access.Users
 	sessions  *access.Sessions
 	tokens    *access.Tokens
@@ -177,7 +179,7 @@ func New(o Options) (*App, error) {
 	a := &App{
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
-		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars,
+		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready,
 		streams: map[string]bool{},

@@ -46,7 +46,8 @@ func (a *App) listCalendars(c *gin.Context) (reply, error) {
 		}
 		page.Rows = append(page.Rows, a.calendarRow(c, o.Calendar, o.Tasks))
 	}
-	return show(views.Calendars(page)), nil
+	page.Ahead, err = a.outlook.DaysOff(c.Request.Context(), by, scopeOf(c))
+	return show(views.Calendars(page)), err
 }
 
 func (a *App) calendarRow(c *gin.Context, cal *calendar.Calendar, tasks int) views.CalendarRow {

@@ -105,6 +105,7 @@ func (h *house) options() app.Options {
 		Letters:   sched.NewLetters(d, hand, h.clock, newID),
 		Reports:   sched.NewReports(d, h.clock),
 		Calendars: calendar.NewCalendars(d, sched.NewReplanner(d, hand, h.clock, log), now),
+		Outlook:   sched.NewOutlook(d, h.clock),
 		Users:     access.NewUsers(access.UsersOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: now}),
 		Sessions:  sessions,
 		Tokens:    access.NewTokens(d, now),

@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"ax/app/calendar"
+	"ax/app/sched"
 	"ax/views/ui"
 )
 
 // CalendarsPage lists the calendars that the viewer may see.
 type CalendarsPage struct {
 	Rows      []CalendarRow
+	Ahead     []sched.TaskDayOff // the next slots that a calendar drops or moves
 	MayCreate bool
 }
 
@@ -187,4 +189,22 @@ func nextOff(ctx context.Context, c *calendar.Calendar) string {
 func changedWords(ctx context.Context, c *calendar.Calendar) string {
 	v := viewer(ctx)
 	return t(ctx, "%s, %s|who, when", c.UpdatedBy, v.shortDay(calendar.DayOf(c.UpdatedAt.In(v.zone())), v.year()))
+}
+
+// aheadSlot is the day and time of a slot in its own zone.
+func aheadSlot(ctx context.Context, d sched.TaskDayOff) string {
+	at := d.Slot.In(zoneOf(d.Task.Spec.Schedule, viewer(ctx)))
+	return viewer(ctx).dayWords(calendar.DayOf(at), viewer(ctx).year()) + " " + at.Format("15:04")
+}
+
+// aheadWords say what becomes of a slot on a day off.
+func aheadWords(ctx context.Context, d sched.TaskDayOff) string {
+	if d.To.IsZero() {
+		return joined(": ", t(ctx, "Dropped"), d.Name)
+	}
+	to := viewer(ctx).dayWords(calendar.DayOf(d.To.In(zoneOf(d.Task.Spec.Schedule, viewer(ctx)))), viewer(ctx).year())
+	if d.Joins {
+		return t(ctx, "Moves to %s, joins that day’s own", to)
+	}
+	return t(ctx, "Moves to %s", to)
 }

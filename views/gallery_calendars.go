@@ -5,6 +5,7 @@ import (
 
 	"ax/app/calendar"
 	"ax/app/fault"
+	"ax/app/sched"
 )
 
 // calendarExamples are the list, a year, the forms and both steps of an import.
@@ -15,6 +16,7 @@ func calendarExamples() []Example {
 		row, {Calendar: sampleBankDays(), Team: "payments", Tasks: 12, MayEdit: true},
 		{Calendar: &calendar.Calendar{Code: "retail-old", Name: "Retail calendar, old", Week: 0b1111110, Listed: map[calendar.Day]calendar.Entry{calendar.Date(2023, 5, 1): {}}, UpdatedAt: sampleDay(2024, 1, 2), UpdatedBy: "store-dev"}, Team: "store"},
 	}}
+	list.Ahead = sampleAhead()
 	uses := []calendar.Use{
 		{Code: "store.stock", Name: "Store stock snapshot 门店库存快照", Mode: "workdays", Move: "drop"},
 		{Code: "ledger.post", Name: "Post journal entries to the general ledger", Mode: "skip_days_off", Move: "drop"},
@@ -98,6 +100,17 @@ func sampleBankDays() *calendar.Calendar {
 		}
 	}
 	return c
+}
+
+func sampleAhead() []sched.TaskDayOff {
+	task := func(name, code, zone, cal string) sched.Task {
+		return sched.Task{Code: code, Name: name, Spec: sched.Spec{Schedule: sched.Schedule{Kind: sched.KindCron, Timezone: zone, Calendar: cal}}, Calendar: &calendar.Calendar{Code: cal, Name: cal}}
+	}
+	return []sched.TaskDayOff{
+		{Task: task("Store stock snapshot 门店库存快照", "store.stock", "Asia/Shanghai", "cn-workdays"), DayOff: sched.DayOff{Slot: sampleDay(2026, 12, 5)}},
+		{Task: task("Reconcile bank statements (12 house banks, EMEA)", "bank.reconcile", "Europe/Berlin", "de-bank"), DayOff: sched.DayOff{Slot: sampleDay(2026, 12, 25), Name: "TARGET closing day", To: sampleDay(2026, 12, 28), Joins: true}},
+		{Task: task("Send invoice e-mails for the closed period", "invoices.send", "Asia/Shanghai", "cn-workdays"), DayOff: sched.DayOff{Slot: sampleDay(2027, 1, 1), Name: "New Year 元旦", To: sampleDay(2027, 1, 4)}},
+	}
 }
 
 const sampleLinesOf2027 = "2027-01-01,off,元旦\n2027-01-02,off,元旦\n2027-01-03,off,元旦\n2027-02-05,off,春节\n2027-02-06,off,春节\n2027-02-30,off,春节\n2027-02-14,workday,春节调休\n2027-10-01,off,国庆节"
