@@ -135,10 +135,10 @@ func lacks(ctx context.Context, c *calendar.Calendar) bool {
 // coversWords says which years have data.
 func coversWords(ctx context.Context, c *calendar.Calendar) string {
 	first, last := c.Years()
-	switch {
-	case first == 0:
+	switch first {
+	case 0:
 		return t(ctx, "no year")
-	case first == last:
+	case last:
 		return strconv.Itoa(first)
 	}
 	return t(ctx, "%s to %s|years", strconv.Itoa(first), strconv.Itoa(last))
