@@ -15,9 +15,10 @@ import (
 // The zones in the program come from the Go tree, which names their release.
 func TestTheReleaseOfTheZoneDataIsThatOfTheGoTree(t *testing.T) {
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
-	if err != nil {
+	if err != nil && os.Getenv("AX_TEST_REQUIRE") == "" {
 		t.Skip("the Go tree is not here")
 	}
+	require.NoError(t, err)
 	raw, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "update.bash"))
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(?m)^DATA=(\S+)$`).FindSubmatch(raw)
