@@ -50,11 +50,9 @@ func (d *DB) dashDue(ctx context.Context, scope access.Scope, now time.Time, out
 		if err := cals.give(&t); err != nil {
 			return err
 		}
-		due := t.NextRun()
-		if runs := t.Upcoming(r.NextFireAt.Add(t.Offset()-time.Millisecond), 1); len(runs) > 0 {
-			due = runs[0] // the next slot may lie on a day off
+		if due := t.NextStart(); !due.IsZero() { // zero: only days off are in sight
+			out.Next = append(out.Next, sched.Upcoming{At: due, TaskID: r.ID, Code: r.Code, Name: r.Name})
 		}
-		out.Next = append(out.Next, sched.Upcoming{At: due, TaskID: r.ID, Code: r.Code, Name: r.Name})
 	}
 	slices.SortStableFunc(out.Next, func(a, b sched.Upcoming) int { return a.At.Compare(b.At) })
 	if len(out.Next) > 0 {

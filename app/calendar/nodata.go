@@ -1,10 +1,6 @@
 package calendar
 
-import (
-	"time"
-
-	"ax/app/fault"
-)
+import "time"
 
 // noticeTime is how long before a year begins its lack of data is told.
 const noticeTime = 60 * 24 * time.Hour
@@ -33,14 +29,4 @@ func (c *Calendar) Years() (first, last int) {
 		last = max(last, y)
 	}
 	return first, last
-}
-
-// Warning says that a year lacks data, for whoever goes by the calendar; ok is
-// false when nothing is lacking.
-func (c *Calendar) Warning(now time.Time) (said fault.Text, ok bool) {
-	year := c.NoData(now)
-	if year == 0 {
-		return said, false
-	}
-	return fault.Text{Format: "The calendar %q has no data for %d: it goes by its week alone then", Args: []any{c.Name, year}}, true
 }

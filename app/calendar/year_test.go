@@ -80,11 +80,6 @@ func TestAYearWithoutDataIsTold(t *testing.T) {
 	require.Equal(t, 2027, c.NoData(at("2026-11-02")), "60 days before")
 	require.Equal(t, 2025, c.NoData(at("2025-06-01")))
 	require.Equal(t, 2027, c.NoData(at("2027-01-01")))
-	said, ok := c.Warning(at("2027-01-01"))
-	require.True(t, ok)
-	require.Equal(t, `The calendar "China" has no data for 2027: it goes by its week alone then`, said.String())
-	_, ok = c.Warning(at("2026-02-01"))
-	require.False(t, ok)
 	first, last := c.Years()
 	require.Equal(t, []int{2026, 2026}, []int{first, last})
 

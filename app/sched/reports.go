@@ -103,7 +103,6 @@ type TaskReport struct {
 	P50, P95, P99 time.Duration
 	Timed         int // runs that the percentiles were taken from
 	Week          Rate
-	Upcoming      []time.Time
 	Missed        []MissedRange // the latest
 	MissedTotals  map[MissReason]MissedTotal
 	Versions      []TaskVersion
@@ -188,7 +187,6 @@ func (r *Reports) Task(ctx context.Context, t Task) (TaskReport, error) {
 	}
 	counts, err := r.store.StateCounts(ctx, access.Scope{All: true}, t.ID, now)
 	out.Waiting = counts[Pending] + counts[Queued] + counts[Retrying]
-	out.Upcoming = t.Upcoming(now, 5)
 	return out, err
 }
 
@@ -224,29 +222,6 @@ func Percentile(all []time.Duration, p int) time.Duration {
 	sorted := slices.Sorted(slices.Values(all))
 	rank := (len(sorted)*p + 99) / 100
 	return sorted[max(rank, 1)-1]
-}
-
-// Upcoming tells when the next runs of an enabled task are due, at most n:
-// slots on days off are passed over, the jitter is added. Of a fixed delay only
-// the next is known, and only once the run before has ended.
-func (t Task) Upcoming(now time.Time, n int) []time.Time {
-	if !t.Enabled || !t.ArchivedAt.IsZero() {
-		return nil
-	}
-	times, err := t.Times()
-	if err != nil {
-		return nil
-	}
-	if t.Spec.Schedule.FixedDelay && t.NextFireAt.After(now) {
-		return []time.Time{t.NextRun()}
-	}
-	offset := t.Offset()
-	var out []time.Time
-	slot, ok := times.NextRun(now.Add(-offset))
-	for ; ok && len(out) < n; slot, ok = times.NextRun(slot) {
-		out = append(out, slot.Add(offset))
-	}
-	return out
 }
 
 // NextSlot is the first slot strictly after t, on a day off too; ok is false

@@ -73,8 +73,6 @@ func TestATasksReport(t *testing.T) {
 	require.Equal(t, 7, got.Waiting)
 	require.Equal(t, Rate{Succeeded: 3, Bad: 1}, got.Week)
 	require.Equal(t, []time.Time{noon().AddDate(0, 0, -7), noon()}, s.since)
-	require.Len(t, got.Upcoming, 5)
-	require.Equal(t, noon().Add(time.Hour), got.Upcoming[0])
 	require.Equal(t, []any{9, 2}, []any{got.Missed[0].Slots, got.Versions[0].Version})
 }
 
@@ -118,7 +116,7 @@ func TestReportsAskForTheMomentAndForEachTaskOnce(t *testing.T) {
 
 func TestUpcomingSlots(t *testing.T) {
 	task := taskOf(cronOf("0 * * * *", "UTC"))
-	require.Equal(t, []time.Time{noon().Add(time.Hour), noon().Add(2 * time.Hour)}, task.Upcoming(noon(), 2))
+	require.Equal(t, []time.Time{noon().Add(time.Hour), noon().Add(2 * time.Hour)}, task.Coming(noon(), 2).Runs)
 	for name, change := range map[string]func(*Task){
 		"disabled": func(t *Task) { t.Enabled = false },
 		"archived": func(t *Task) { t.ArchivedAt = noon() },
@@ -127,7 +125,7 @@ func TestUpcomingSlots(t *testing.T) {
 	} {
 		task := task
 		change(&task)
-		require.Empty(t, task.Upcoming(noon(), 2), name)
+		require.Empty(t, task.Coming(noon(), 2).Runs, name)
 	}
 }
 
