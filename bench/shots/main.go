@@ -21,9 +21,10 @@ func main() {
 	login := flag.String("login", "demo", "login")
 	password := flag.String("password", "", "password")
 	out := flag.String("out", "shots", "folder for the pictures")
+	setup := flag.String("setup", "", "address of the setup page of a new installation")
 	lang := flag.String("lang", "en", "en or zh-CN")
 	flag.Parse()
-	if err := shoot(*base, *login, *password, *out, *lang); err != nil {
+	if err := shoot(*base, *login, *password, *setup, *out, *lang); err != nil {
 		fmt.Fprintln(os.Stderr, "shots:", err)
 		os.Exit(1)
 	}
@@ -35,7 +36,7 @@ type page struct{ name, path, link string }
 
 func pages() []page {
 	return []page{
-		{"dashboard", "/", ""}, {"tasks", "/tasks", ""}, {"task-new", "/tasks/new", ""},
+		{"dashboard", "/", ""}, {"tasks", "/tasks", ""}, {"task-new", "/tasks/new", ""}, {"search", "/search?q=order", ""},
 		{"task", "/tasks/notify.webhook-redeliver", ""}, {"task-edit", "/tasks/billing.settle-daily/edit", ""},
 		{"task-pause", "/tasks/billing.settle-daily/pause", ""},
 		{"instances", "/instances", ""},
@@ -49,7 +50,7 @@ func pages() []page {
 	}
 }
 
-func shoot(base, login, password, out, lang string) error {
+func shoot(base, login, password, setup, out, lang string) error {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		return err
@@ -65,6 +66,11 @@ func shoot(base, login, password, out, lang string) error {
 	defer stop()
 	if err := picture(ctx, base+"/login", filepath.Join(out, "login"), lang); err != nil {
 		return err
+	}
+	if setup != "" {
+		if err := picture(ctx, setup, filepath.Join(out, "setup"), lang); err != nil {
+			return err
+		}
 	}
 	if err := signIn(ctx, base, login, password); err != nil {
 		return fmt.Errorf("sign in: %w", err)
@@ -105,12 +111,20 @@ func signIn(ctx context.Context, base, login, password string) error {
 	return fmt.Errorf("still on the login page")
 }
 
-// follow gives the address of the first link on a page; "" when there is none.
-func follow(ctx context.Context, url, selector string) (string, error) {
-	if err := cd.Do(ctx, cd.Navigate(url)); err != nil {
-		return "", err
+// follow gives the address of the first link on a page; "" when there is none
+// for a minute.
+func follow(ctx context.Context, url, selector string) (link string, err error) {
+	for range 60 {
+		if err := cd.Do(ctx, cd.Navigate(url)); err != nil {
+			return "", err
+		}
+		link, err = cd.Run(ctx, cd.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.href ?? ''", selector)))
+		if link != "" || err != nil {
+			break
+		}
+		time.Sleep(time.Second)
 	}
-	return cd.Run(ctx, cd.Evaluate[string](fmt.Sprintf("document.querySelector(%q)?.href ?? ''", selector)))
+	return link, err
 }
 
 // picture writes a page in both themes and both widths.
