@@ -1,7 +1,6 @@
 package app
 
 import (
-	"math"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -31,8 +30,7 @@ func (a *App) setupPage(c *gin.Context, token string) (views.SetupPage, error) {
 	if err != nil {
 		return views.SetupPage{}, err
 	}
-	minutes := int(math.Ceil(until.Sub(a.now()).Minutes()))
-	return views.SetupPage{Token: token, Zones: cron.Zones(), Minutes: minutes}, nil
+	return views.SetupPage{Token: token, Zones: cron.Zones(), Left: until.Sub(a.now())}, nil
 }
 
 // spentLink says that a link is no good, and where a new one comes from.

@@ -76,8 +76,8 @@ func entryExamples() []Example {
 		{Name: "login", Guest: true, Component: Login(LoginPage{Host: "ax.example.com"})},
 		{Name: "login-refused", Guest: true, Component: Login(LoginPage{Host: "ax.example.com", Login: "ops-lead", Next: "/tasks", PlainHTTPWarning: true,
 			Errors: []fault.FieldError{fault.Field("login", "Login or password is wrong")}})},
-		{Name: "setup", Guest: true, Component: Setup(SetupPage{Token: "t", Zones: zones, Minutes: 52, Values: SetupValues{TeamName: "Default", TeamCode: "default", Zone: "Asia/Shanghai", Language: English}})},
-		{Name: "setup-refused", Guest: true, Component: Setup(SetupPage{Token: "t", Zones: zones, Minutes: 1, Values: values, Errors: []fault.FieldError{
+		{Name: "setup", Guest: true, Component: Setup(SetupPage{Token: "t", Zones: zones, Left: 52 * time.Minute, Values: SetupValues{TeamName: "Default", TeamCode: "default", Zone: "Asia/Shanghai", Language: English}})},
+		{Name: "setup-refused", Guest: true, Component: Setup(SetupPage{Token: "t", Zones: zones, Left: time.Minute, Values: values, Errors: []fault.FieldError{
 			fault.Field("password", "A password has %d to %d characters", 12, 128),
 			fault.Field("team_code", "A team's code has 2 to 32 letters a–z, digits and -"),
 		}})},

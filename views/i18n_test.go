@@ -159,9 +159,9 @@ func TestTranslateFillsAndCutsTheContext(t *testing.T) {
 
 func TestCountsHaveASingular(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "This link works once and ends in 1 minute.", TranslateCount(English, "This link works once and ends in %d minutes.", 1))
-	require.Equal(t, "This link works once and ends in 1,234 minutes.", TranslateCount(English, "This link works once and ends in %d minutes.", 1234))
-	require.Equal(t, "此链接仅可使用一次，1 分钟后失效。", TranslateCount(Chinese, "This link works once and ends in %d minutes.", 1))
+	require.Equal(t, "1 dead letter", TranslateCount(English, "%d dead letters", 1))
+	require.Equal(t, "1,234 dead letters", TranslateCount(English, "%d dead letters", 1234))
+	require.Equal(t, "1 条死信", TranslateCount(Chinese, "%d dead letters", 1))
 }
 
 func TestTheLanguageIsTheSettingThenTheCookieThenTheBrowsers(t *testing.T) {

@@ -60,7 +60,7 @@ func specs(team, base string, now time.Time) []sched.TaskSpec {
 		{Code: "order.sync-marketplace", Name: "Marketplace order sync", Owner: "marketplace", Tags: []string{"orders"},
 			Schedule: every(45), Target: call(base, "accepting"), Policy: again(5, 20)},
 		{Code: "billing.settle-daily", Name: "Daily settlement run 每日清算", Owner: "payments", Tags: []string{"billing", "p1"},
-			Schedule: cron("30 15 * * MON-FRI", "Asia/Shanghai"), Target: call(base, "ok"), Policy: once(sched.AlertP1)},
+			Schedule: workdays(cron("30 15 * * MON-FRI", "Asia/Shanghai")), Target: call(base, "ok"), Policy: once(sched.AlertP1)},
 		{Code: "billing.dunning", Name: "Send payment reminders", Owner: "payments", Tags: []string{"billing"},
 			Schedule: cron("*/2 * * * *", "Asia/Shanghai"), Target: call(base, "hanging"), Policy: short(again(4), 3)},
 		{Code: "ledger.post-journal", Name: "Post journal entries", Owner: "accounting", Tags: []string{"ledger"},
@@ -85,6 +85,13 @@ func specs(team, base string, now time.Time) []sched.TaskSpec {
 // spread gives a schedule jitter, and every missed slot its run.
 func spread(s sched.ScheduleSpec, seconds int) sched.ScheduleSpec {
 	s.JitterSeconds, s.Misfire = seconds, sched.FireAll
+	return s
+}
+
+// workdays lets a schedule go by the statutory workdays of China, which every
+// installation has.
+func workdays(s sched.ScheduleSpec) sched.ScheduleSpec {
+	s.Calendar, s.CalendarMove = "cn-workdays", sched.MoveNext
 	return s
 }
 

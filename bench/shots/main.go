@@ -38,7 +38,7 @@ func pages() []page {
 	return []page{
 		{"dashboard", "/", ""}, {"tasks", "/tasks", ""}, {"task-new", "/tasks/new", ""}, {"search", "/search?q=order", ""},
 		{"task", "/tasks/notify.webhook-redeliver", ""}, {"task-edit", "/tasks/billing.settle-daily/edit", ""},
-		{"task-pause", "/tasks/billing.settle-daily/pause", ""},
+		{"task-pause", "/tasks/billing.settle-daily/confirm/pause", ""},
 		{"instances", "/instances", ""},
 		{"instance-succeeded", "/instances?state=succeeded", `main a[href^="/instances/"]`},
 		{"instance-failed", "/instances?state=failed", `main a[href^="/instances/"]`},
