@@ -18,10 +18,11 @@ func (d *DB) noteReplans(tx *gorm.DB, code string) error {
 		d.dialect.upsert("task_id", "code"), code).Error
 }
 
-// Replans gives tasks that are to be planned anew, those of one calendar when
-// it is named.
-func (d *DB) Replans(ctx context.Context, calendar string, limit int) ([]int64, error) {
+// Replans gives tasks that are to be planned anew, by id, those above after, and
+// those of one calendar when it is named.
+func (d *DB) Replans(ctx context.Context, calendar string, after int64, limit int) ([]int64, error) {
 	w := &where{}
+	w.and("task_id>?", after)
 	if calendar != "" {
 		w.and("code=?", calendar)
 	}

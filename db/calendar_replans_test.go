@@ -29,7 +29,7 @@ func forget(t *testing.T, d *db.DB) {
 
 func replans(t *testing.T, d *db.DB) []int64 {
 	t.Helper()
-	ids, err := d.Replans(t.Context(), "", 1000)
+	ids, err := d.Replans(t.Context(), "", 0, 1000)
 	require.NoError(t, err)
 	return ids
 }
@@ -99,13 +99,17 @@ func TestPlanningAnewMarksWhatCantBePlanned(t *testing.T) {
 func TestATaskThatFailsKeepsNoOtherFromBeingPlannedAnew(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		storeCalendar(t, d, 0, "cn")
-		exec(t, d, "INSERT INTO calendar_replans (task_id, code) VALUES (-1,'cn')")
+		gone := dbtest.MakeTask(t, d, dbtest.Cron("0 9 * * *"), follows("cn", sched.MoveDrop))
+		exec(t, d, "DELETE FROM tasks WHERE id=?", gone.ID)
 		task := dbtest.MakeTask(t, d, dbtest.Cron("0 9 * * *"), follows("cn", sched.MoveDrop))
 		changeDays(t, d, "cn", func(c *calendar.Calendar) { c.Listed[dateIn(12, 25)] = calendar.Entry{} })
 		err := replanner(d, t0).Replan(t.Context(), "cn")
 		require.Equal(t, fault.KindNotFound, fault.KindOf(err))
-		require.Equal(t, []int64{-1}, replans(t, d))
+		require.Equal(t, []int64{gone.ID}, replans(t, d))
 		require.NotZero(t, reload(t, d, task).NextFireAt)
+		past, err := d.Replans(t.Context(), "cn", gone.ID, 10)
+		require.NoError(t, err)
+		require.Empty(t, past)
 	})
 }
 

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -11,14 +12,15 @@ const (
 	// replanAtOnce is how many tasks are planned anew while whoever changed
 	// the calendar waits; the loop does the others.
 	replanAtOnce = 50
-	// replanBatch is how many the loop takes at a time.
+	// replanBatch is how many are listed at a time.
 	replanBatch = 200
 )
 
 // replanStore notes the tasks whose calendar has changed until they have been
 // planned anew.
 type replanStore interface {
-	Replans(ctx context.Context, calendar string, limit int) ([]int64, error)
+	// Replans gives ids above after, in order; of one calendar when it is named.
+	Replans(ctx context.Context, calendar string, after int64, limit int) ([]int64, error)
 	ReplanTask(ctx context.Context, id int64, now time.Time, again func(Task) Task) ([]Message, error)
 }
 
@@ -39,27 +41,33 @@ func NewReplanner(store replanStore, hand handover, clock *Clock, log *slog.Logg
 // Replan plans the tasks of a calendar anew, as many as one may wait for; Tick
 // does the others, and those that failed.
 func (r *Replanner) Replan(ctx context.Context, calendar string) error {
-	_, err := r.some(ctx, calendar, replanAtOnce)
+	_, _, err := r.some(ctx, calendar, 0, replanAtOnce)
 	return err
 }
 
-// Tick plans anew what is noted; more tells that there may be more.
+// Tick plans anew all that is noted. It goes past those that fail, however many
+// they are: each has its next try in the next tick.
 func (r *Replanner) Tick(ctx context.Context) (more bool, err error) {
-	n, err := r.some(ctx, "", replanBatch)
-	return err == nil && n == replanBatch, err
+	for last, n := int64(0), replanBatch; n == replanBatch; {
+		var failed error
+		last, n, failed = r.some(ctx, "", last, replanBatch)
+		err = cmp.Or(err, failed)
+	}
+	return false, err
 }
 
-// some plans up to limit tasks anew, each in a transaction of its own: one that
-// fails keeps no other from it.
-func (r *Replanner) some(ctx context.Context, calendar string, limit int) (int, error) {
-	ids, err := r.store.Replans(ctx, calendar, limit)
+// some plans up to limit tasks with ids above after anew, each in a transaction
+// of its own: one that fails keeps no other from it. It gives the last id, how
+// many there were, and one of the errors.
+func (r *Replanner) some(ctx context.Context, calendar string, after int64, limit int) (last int64, n int, err error) {
+	ids, err := r.store.Replans(ctx, calendar, after, limit)
 	if err != nil {
-		return 0, err
+		return after, 0, err
 	}
 	var failed error
 	for _, id := range ids {
 		if ctx.Err() != nil {
-			return 0, errors.Join(failed, ctx.Err())
+			return id, 0, errors.Join(failed, ctx.Err())
 		}
 		now := r.clock.Now()
 		due, err := r.store.ReplanTask(ctx, id, now, func(t Task) Task { return t.again(now) })
@@ -72,7 +80,10 @@ func (r *Replanner) some(ctx context.Context, calendar string, limit int) (int, 
 			_, _ = r.hand.HandOver(ctx, due) // the dispatcher repeats what failed
 		}
 	}
-	return len(ids), failed
+	if len(ids) > 0 {
+		after = ids[len(ids)-1]
+	}
+	return after, len(ids), failed
 }
 
 // again is the task with the next slot that its schedule has from now on.
