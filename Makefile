@@ -22,6 +22,7 @@ dev: ## serve the embedded default at :7331, built again at each change
 gen: ## write the generated files
 	$(TEMPL) fmt views
 	$(TEMPL) generate -path views
+	cp "$$(go env GOROOT)/lib/time/zoneinfo.zip" app/cron/zoneinfo.zip
 
 gallery: ## serve all pages in all states at :8099
 	go test ./views -run ServeTheGallery -serve 127.0.0.1:8099 -v -timeout 0

@@ -30,6 +30,7 @@ type config struct {
 	Roles       []string `yaml:"roles"`
 	DataDir     string   `yaml:"data_dir"`
 	Secret      string   `yaml:"secret"`
+	ZoneData    string   `yaml:"zone_data"`
 	Log         struct {
 		Level  string `yaml:"level"`
 		Format string `yaml:"format"`

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ax/app/access"
+	"ax/app/cron"
 	"ax/app/demo"
 	"ax/app/fault"
 	"ax/db"
@@ -57,7 +58,17 @@ func rootCommand() *cobra.Command {
 	return root
 }
 
-func (c *cli) config() (config, error) { return loadConfig(c.configPath, os.Environ()) }
+// config reads the configuration; from then on zones are those that it names.
+func (c *cli) config() (config, error) {
+	cfg, err := loadConfig(c.configPath, os.Environ())
+	if err != nil {
+		return cfg, err
+	}
+	if err := cron.UseZoneData(cfg.ZoneData); err != nil {
+		return cfg, fmt.Errorf("zone_data: %w", err)
+	}
+	return cfg, nil
+}
 
 func newLog(c config, w io.Writer) *slog.Logger {
 	var level slog.Level

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -36,7 +35,7 @@ func writeAlive(w http.ResponseWriter) {
 
 // writeChecks is 503 when one of the checks fails.
 func writeChecks(w http.ResponseWriter, checks []Check) {
-	body, status := readiness{Ready: true, Checks: checks, Zones: zoneData()}, http.StatusOK
+	body, status := readiness{Ready: true, Checks: checks, Zones: cron.ZoneDataInUse()}, http.StatusOK
 	for _, k := range checks {
 		if !k.OK {
 			body.Ready, status = false, http.StatusServiceUnavailable
@@ -49,11 +48,6 @@ type readiness struct {
 	Ready  bool          `json:"ready"`
 	Checks []Check       `json:"checks"`
 	Zones  cron.ZoneData `json:"zones"`
-}
-
-// zoneData is where this process takes time zones from.
-func zoneData() cron.ZoneData {
-	return cron.ZoneDataInUse(os.Getenv("ZONEINFO"), os.DirFS("/")) //nolint:forbidigo // no setting of ax: the package time reads it
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {

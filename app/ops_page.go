@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"ax/app/access"
+	"ax/app/cron"
 	"ax/app/fault"
 	"ax/app/sched"
 	"ax/views"
@@ -71,7 +72,7 @@ func queueFigures(q QueueInfo) views.QueueFigures {
 // showNodes lists the processes; ?node= unfolds what one of them runs.
 func (a *App) showNodes(c *gin.Context) (reply, error) {
 	ctx, now := c.Request.Context(), a.viewer(c).Now
-	p := views.NodesPage{Zones: zoneData(), Beats: a.beats, Alarms: views.Alarms(a.alarms)}
+	p := views.NodesPage{Zones: cron.ZoneDataInUse(), Beats: a.beats, Alarms: views.Alarms(a.alarms)}
 	var err error
 	if p.Nodes, err = a.nodes.Nodes(ctx, now.Add(-nodesShown)); err != nil {
 		return reply{}, err

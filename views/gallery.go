@@ -7,6 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"ax/app/cron"
 	"ax/app/fault"
 )
 
@@ -42,7 +43,7 @@ func Gallery() []Example {
 // GalleryViewer is who the examples are rendered for: an ops lead in
 // Shanghai, at the time of the sample data.
 func GalleryViewer(lang, theme string) Viewer {
-	zone, err := time.LoadLocation("Asia/Shanghai")
+	zone, err := cron.LoadZone("Asia/Shanghai")
 	if err != nil {
 		zone = time.FixedZone("Asia/Shanghai", 8*3600)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ax/app/cron"
 	"ax/app/fault"
 	"ax/app/sched"
 )
@@ -167,7 +168,7 @@ func shownEditTask() TaskFormPage {
 	p.Stored = shownTask()
 	p.Stored.Spec.Schedule.Cron, p.Stored.Spec.Schedule.Timezone = "30 2 * * MON-FRI", "Europe/Berlin"
 	p.Values = v.TaskValues(p.Stored, "payments")
-	zone, err := time.LoadLocation("Europe/Berlin")
+	zone, err := cron.LoadZone("Europe/Berlin")
 	if err != nil {
 		zone = time.UTC
 	}
@@ -186,7 +187,7 @@ func shownChangedTask() TaskFormPage {
 	p.Theirs = p.Values
 	p.Values.Cron, p.Values.Timeout, p.Values.Owner = "0 3 * * MON-FRI", "30 s", ""
 	p.Mine = p.Values
-	p.Who = map[string]FieldChange{"schedule.cron": {By: "ops-night", At: sampleTime(95 * time.Second), Version: 41}}
+	p.Since = FieldHistory{Last: map[string]FieldChange{"schedule.cron": {By: "ops-night", At: sampleTime(95 * time.Second), Version: 41}}, Spec: true, Heading: true}
 	p.Stored.UpdatedAt = sampleTime(95 * time.Second)
 	return p
 }

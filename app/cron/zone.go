@@ -5,9 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-	_ "time/tzdata" // zones work on a host without zone files
 )
 
 // zoneNames is the third column of the IANA database's zone.tab, and UTC.
@@ -22,23 +20,29 @@ const maxZone = 64
 // of each country, and UTC. LoadZone knows older names as well.
 func Zones() []string { return strings.Fields(zoneNames) }
 
-// LoadZone returns the zone of an IANA name. The error is always an *Error:
-// nothing and Local are refused, and an unknown name is answered with near
-// ones. A zone's data is decoded once per process.
+// LoadZone returns the zone of an IANA name, by the zone data of this process
+// and never by that of the host. The error is always an *Error: nothing and
+// Local are refused, and an unknown name is answered with near ones. A zone is
+// decoded once per process: decoding costs more than planning a task.
 func LoadZone(name string) (*time.Location, error) {
-	if loc, ok := loaded.Load(name); ok {
-		return loc.(*time.Location), nil
+	zones.RLock()
+	loc, ok := zones.loaded[name]
+	zones.RUnlock()
+	if ok {
+		return loc, nil
 	}
 	loc, err := loadZone(name)
-	if err == nil {
-		loaded.Store(name, loc)
+	if err != nil {
+		return nil, err
 	}
-	return loc, err
+	zones.Lock()
+	defer zones.Unlock()
+	if zones.loaded == nil {
+		zones.loaded = map[string]*time.Location{}
+	}
+	zones.loaded[name] = loc
+	return loc, nil
 }
-
-// loaded keeps decoded zones by name: decoding costs more than planning a
-// task. Only names of the database get here, so it is bounded.
-var loaded sync.Map
 
 func loadZone(name string) (*time.Location, error) {
 	switch {
@@ -46,13 +50,15 @@ func loadZone(name string) (*time.Location, error) {
 		return nil, refuse("choose a zone, such as Asia/Shanghai or UTC")
 	case strings.EqualFold(name, "local") || name == "localtime" || name == "posixrules":
 		return nil, refuse("%q is the zone of whichever machine runs ax; choose a named zone, such as Asia/Shanghai or UTC", name)
+	case name == "UTC":
+		return time.UTC, nil
 	case len(name) > maxZone:
 		return nil, refuse("a zone name has at most %d characters, this one has %d", maxZone, len(name))
 	}
 	// posix/ and right/ are copies for other programs; right/ counts leap
 	// seconds, which ax's instants don't have. Factory means "not set".
 	odd := strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") || name == "Factory"
-	if loc, err := time.LoadLocation(name); err == nil && !odd {
+	if loc, err := zonesInUse().load(name); err == nil && !odd {
 		return loc, nil
 	}
 	return nil, unknownZone(name)
@@ -94,6 +100,9 @@ func nearZones(name string) []string {
 	}
 	var found []candidate
 	for _, zone := range Zones() {
+		if zone == name {
+			continue // the zone data in use doesn't have it
+		}
 		known := strings.ToLower(zone)
 		knownCity := known[strings.LastIndex(known, "/")+1:]
 		away := min(distance(want, known), distance(city, knownCity))
