@@ -838,7 +838,7 @@ func taskBanners(p TaskPage) templ.Component {
 			}
 		}
 		if !p.archived() {
-			for _, year := range sched.UncoveredYears(p.Task.Calendar, viewer(ctx).Now) {
+			if year := p.Task.NoData(viewer(ctx).Now); year != 0 {
 				templ_7745c5c3_Var38 := templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 					templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 					templ_7745c5c3_Buffer, templ_7745c5c3_IsBuffer := templruntime.GetBuffer(templ_7745c5c3_W)

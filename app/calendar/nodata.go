@@ -8,7 +8,7 @@ const noticeTime = 60 * 24 * time.Hour
 // NoData tells of which year the calendar lacks data that will soon be asked
 // for: this one, or the next when it begins within 60 days. Such a year goes
 // by the week alone. The year is that of now in its own location; 0 means that
-// nothing is lacking.
+// nothing is lacking. Every page, warning and answer goes by this one rule.
 func (c *Calendar) NoData(now time.Time) int {
 	if !c.Covers(now.Year()) {
 		return now.Year()

@@ -13,7 +13,6 @@ const (
 	previewDays    = 400 // for days off
 	previewPlain   = 1   // plain weekends that it names
 	previewListed  = 3   // listed days off that it names
-	coveredInDays  = 90  // ahead, a calendar should have data
 	previewGapSize = 50  // slots that the smallest gap is taken from
 )
 
@@ -108,19 +107,21 @@ func NextShift(from time.Time, zone *time.Location) (ClockShift, bool) {
 	return ClockShift{At: end.UTC(), Offset: after, By: after - before}, before != after
 }
 
-// UncoveredYears are the years, of now and of the near future, of which the
-// schedule's calendar lists no day: they go by the week alone.
-func UncoveredYears(c *calendar.Calendar, now time.Time) []int {
-	if c == nil {
-		return nil
+// NoData is the year that lacks data of the task's calendar where the schedule
+// is, and will soon be asked for; 0 for none, and without a calendar.
+func (t Task) NoData(now time.Time) int {
+	times, err := t.Times()
+	if err != nil {
+		return 0
 	}
-	var years []int
-	for year := now.Year(); year <= now.AddDate(0, 0, coveredInDays).Year(); year++ {
-		if !c.Covers(year) {
-			years = append(years, year)
-		}
+	return times.noData(now)
+}
+
+func (w Times) noData(now time.Time) int {
+	if w.days == nil {
+		return 0
 	}
-	return years
+	return w.days.cal.NoData(now.In(w.days.zone))
 }
 
 // note is a remark about a valid schedule.
@@ -129,7 +130,7 @@ func note(format string, args ...any) fault.Text { return fault.Text{Format: for
 // notes are what a written schedule makes people wonder about.
 func (s Schedule) notes(times Times, c *calendar.Calendar, next []time.Time, from time.Time) []fault.Text {
 	var out []fault.Text
-	for _, year := range UncoveredYears(c, from) {
+	if year := times.noData(from); year != 0 {
 		out = append(out, note("The calendar %s has no days for %d: that year goes by the week alone", c.Name, year))
 	}
 	if gap := times.smallestGap(from); gap > 0 && s.JitterSeconds > int(gap/time.Second) {

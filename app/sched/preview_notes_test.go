@@ -43,6 +43,37 @@ func TestAPreviewPassesOverDaysOffAndNamesThem(t *testing.T) {
 	require.Equal(t, &ClockShift{At: moment("2027-03-28T01:00:00Z"), Offset: 7200, By: 3600}, p.Shift)
 }
 
+// One rule, calendar.NoData, by the day where the schedule is.
+func TestATaskIsWarnedOfAYearWithoutDataWhenItsCalendarIs(t *testing.T) {
+	w := ScheduleSpec{Kind: KindCron, Cron: "30 2 * * MON-FRI", Timezone: "Asia/Shanghai", Calendar: "bank"}
+	const warning = "The calendar %s has no days for %d: that year goes by the week alone"
+	for name, c := range map[string]struct {
+		at   string
+		year int
+	}{
+		"60 days before, in Shanghai":    {"2026-11-01T16:00:00Z", 2027},
+		"a second before, still in 2026": {"2026-11-01T15:59:59Z", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := moment(c.at)
+			p, said := previewed(t, w, bankDays(), now)
+			task := taskOf(p.Schedule)
+			task.Calendar = bankDays()
+			require.Equal(t, c.year, task.NoData(now))
+			require.Equal(t, c.year, bankDays().NoData(now.In(p.Zone)))
+			if c.year == 0 {
+				require.NotContains(t, said, warning)
+			} else {
+				require.Contains(t, said, warning)
+			}
+		})
+	}
+	require.Zero(t, taskOf(cronOf("* * * * *", "UTC")).NoData(noon()))
+	gone := cronOf("* * * * *", "UTC")
+	gone.Calendar = "bank"
+	require.Zero(t, taskOf(gone).NoData(noon()))
+}
+
 func TestAPreviewNamesOnePlainWeekendOnly(t *testing.T) {
 	w := ScheduleSpec{Kind: KindCron, Cron: "0 9 * * *", Timezone: "UTC", Calendar: "bank"}
 	p, _ := previewed(t, w, bankDays(), noon())
