@@ -138,21 +138,22 @@ func (a *App) changedMeanwhile(c *gin.Context, typed views.TaskValues, spec sche
 	if mine, err := spec.Resolve(stored, a.tasks.Defaults(), a.now()); err == nil {
 		page.Mine = a.viewer(c).TaskValues(mine, "") // "45" and "45 s" are no difference
 	}
-	page.Who = a.whoElse(c, stored, typed.Version)
+	page.Since = a.changesSince(c, stored, typed.Version)
 	page.Values.Version = stored.Version // having seen it, one may save over it
 	return show(views.TaskForm(page)), conflict
 }
 
-// whoElse tells who changed which field since the version that the form began
-// from. Without it the difference still shows.
-func (a *App) whoElse(c *gin.Context, stored sched.Task, began int) map[string]views.FieldChange {
+// changesSince tells who changed which field since the version that the form
+// began from. Without it the difference still shows.
+func (a *App) changesSince(c *gin.Context, stored sched.Task, began int) views.FieldHistory {
 	versions, err := a.tasks.Versions(c.Request.Context(), actor(c), stored.Code, shownVersions)
 	if err != nil {
-		return nil
+		return views.FieldHistory{}
 	}
-	out := map[string]views.FieldChange{}
-	for field, v := range whoChanged(began, versions) {
-		out[field] = views.FieldChange{By: v.Author, At: v.CreatedAt, Version: v.Version}
+	since := historySince(began, versions)
+	out := views.FieldHistory{Last: map[string]views.FieldChange{}, Spec: since.spec, Heading: since.heading}
+	for field, v := range since.last {
+		out.Last[field] = views.FieldChange{By: v.Author, At: v.CreatedAt, Version: v.Version}
 	}
 	return out
 }

@@ -42,11 +42,11 @@ func (s *api) staleTask(ctx context.Context, by access.Actor, code string, sent 
 	if err != nil {
 		return conflict
 	}
-	return &stale{conflict: conflict, differ: differences(stored, mine, whoChanged(sent.Version, versions))}
+	return &stale{conflict: conflict, differ: differences(stored, mine, historySince(sent.Version, versions))}
 }
 
 // differences lists the fields in which two definitions differ, by name.
-func differences(stored, mine sched.Task, who map[string]sched.TaskVersion) []ProblemDifference {
+func differences(stored, mine sched.Task, since history) []ProblemDifference {
 	a, b := flat(stored.Written("")), flat(mine.Written(""))
 	var out []ProblemDifference
 	for _, field := range slices.Sorted(maps.Keys(union(a, b))) {
@@ -54,7 +54,7 @@ func differences(stored, mine sched.Task, who map[string]sched.TaskVersion) []Pr
 			continue
 		}
 		d := ProblemDifference{Field: field, Stored: a[field], Sent: b[field]}
-		if v, ok := who[field]; ok {
+		if v, ok := since.last[field]; ok {
 			d.Version, d.ChangedBy, d.ChangedAt = v.Version, v.Author, new(instant(v.CreatedAt))
 		}
 		out = append(out, d)
@@ -62,26 +62,45 @@ func differences(stored, mine sched.Task, who map[string]sched.TaskVersion) []Pr
 	return out
 }
 
-// whoChanged tells for each field which of the versions after began was the
-// last to change it. Name, owner and the like are not in versions: of them
-// nobody knows.
-func whoChanged(began int, versions []sched.TaskVersion) map[string]sched.TaskVersion {
-	out := map[string]sched.TaskVersion{}
-	for i, v := range versions { // the newest first
+// history is what the versions after one tell.
+type history struct {
+	last map[string]sched.TaskVersion // by field: the last one that changed it
+	// Whether a field that isn't there was changed by none of them, of the
+	// definition and of what a task has besides it (name, owner and the like).
+	spec, heading bool
+}
+
+// historySince looks through versions, the newest first, down to the one that
+// began.
+func historySince(began int, versions []sched.TaskVersion) history {
+	h := history{last: map[string]sched.TaskVersion{}, heading: true}
+	for i, v := range versions {
+		h.heading = h.heading && v.Heading != nil
 		if v.Version <= began {
+			h.spec = true
 			break
 		}
 		if i+1 == len(versions) {
-			continue // what it was before isn't known
+			break // what it was before isn't known
 		}
-		a, b := flat(versions[i+1].Spec), flat(v.Spec)
-		for field := range union(a, b) {
-			if _, known := out[field]; !known && string(a[field]) != string(b[field]) {
-				out[field] = v
-			}
+		h.note(versions[i+1], v)
+	}
+	h.heading = h.heading && h.spec
+	return h
+}
+
+// note keeps what v changed, unless a later one did so too.
+func (h history) note(before, v sched.TaskVersion) {
+	a, b := flat(before.Spec), flat(v.Spec)
+	if before.Heading != nil && v.Heading != nil {
+		maps.Copy(a, flat(before.Heading))
+		maps.Copy(b, flat(v.Heading))
+	}
+	for field := range union(a, b) {
+		if _, known := h.last[field]; !known && string(a[field]) != string(b[field]) {
+			h.last[field] = v
 		}
 	}
-	return out
 }
 
 // flat is a value's JSON as its leaves, by path: schedule.cron. Lists and the

@@ -31,7 +31,7 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 		if err := tx.Exec("INSERT INTO task_gates (task_id) VALUES (?)", t.ID).Error; err != nil {
 			return err
 		}
-		if err := addVersion(tx, r, note); err != nil {
+		if err := addVersion(tx, t, note); err != nil {
 			return err
 		}
 		if err := d.noteCalendar(tx, sched.Task{}, t); err != nil {
@@ -41,10 +41,6 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 		return recordAudit(tx, e)
 	})
 	return t, err
-}
-
-func addVersion(tx *gorm.DB, r taskRow, note string) error {
-	return tx.Create(&versionRow{TaskID: r.ID, Version: r.Version, Spec: r.Spec, Author: r.UpdatedBy, Note: clip(note, 500), CreatedAt: r.UpdatedAt}).Error
 }
 
 // ChangeTask changes one task under the locks of its row and its gate: first
@@ -105,7 +101,7 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 	if err := d.noteCalendar(tx, old, next); err != nil || next.Version == old.Version {
 		return err
 	}
-	return addVersion(tx, r, note)
+	return addVersion(tx, next, note)
 }
 
 // planOwed makes instances of every slot of the old schedule before now: an

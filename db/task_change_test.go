@@ -54,7 +54,9 @@ func TestATaskIsStoredWithItsGateVersionAndAudit(t *testing.T) {
 		require.Equal(t, task, byID)
 		versions, err := d.TaskVersions(t.Context(), task.ID, 10)
 		require.NoError(t, err)
-		require.Equal(t, []sched.TaskVersion{{TaskID: task.ID, Version: 1, Spec: task.Spec, Author: "maker", Note: "made", CreatedAt: t0}}, versions)
+		heading := task.Heading()
+		require.Equal(t, []string{"night", "a_b"}, heading.Tags)
+		require.Equal(t, []sched.TaskVersion{{TaskID: task.ID, Version: 1, Spec: task.Spec, Heading: &heading, Author: "maker", Note: "made", CreatedAt: t0}}, versions)
 		require.Equal(t, 1, count(t, d, "task_gates"))
 		e := lastAudit(t, d)
 		require.Equal(t, "task.create", e.Action)
@@ -329,4 +331,27 @@ func TestNothingStartsOnceAPauseIsConfirmed(t *testing.T) {
 	require.NoError(t, g.Wait())
 	require.Equal(t, sched.ClaimDefer, got.Verdict.Kind)
 	clean(t, d)
+}
+
+// A version of an older release holds the definition only.
+func TestAVersionWithoutAHeadingIsRead(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		task := dbtest.MakeTask(t, d, dbtest.Cron("*/5 * * * *"))
+		changed, _, err := d.ChangeTask(t.Context(), sched.TaskChange{
+			Code: task.Code, Now: t0, By: access.Actor{Name: "lin"}, Version: true,
+			Apply: func(old sched.Task) (sched.Task, access.Entry, error) {
+				old.Name, old.Owner, old.Queue, old.Enabled = "Renamed", "wang", "slow", false
+				return old, access.Entry{At: t0, Action: "task.update"}, nil
+			},
+		})
+		require.NoError(t, err)
+		exec(t, d, "UPDATE task_versions SET spec=(SELECT spec FROM tasks WHERE id=?) WHERE task_id=? AND version=1", task.ID, task.ID)
+		got, err := d.TaskVersions(t.Context(), task.ID, 10)
+		require.NoError(t, err)
+		require.Len(t, got, 2)
+		require.Equal(t, changed.Heading(), *got[0].Heading)
+		require.Equal(t, "lin", got[0].Author)
+		require.Nil(t, got[1].Heading)
+		require.Equal(t, task.Spec, got[1].Spec)
+	})
 }

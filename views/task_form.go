@@ -31,7 +31,7 @@ type TaskFormPage struct {
 	Changed      bool
 	Began        int // version that the form began from
 	Theirs, Mine TaskValues
-	Who          map[string]FieldChange // by field; what isn't there was not changed, or nobody knows
+	Since        FieldHistory
 }
 
 // TaskPreview is what the schedule typed means.

@@ -197,6 +197,14 @@ type FieldChange struct {
 	Version int
 }
 
+// FieldHistory is who changed what since the form was opened.
+type FieldHistory struct {
+	Last map[string]FieldChange // by field
+	// Whether it is known that nobody changed a field that isn't there: of the
+	// definition, and of name, owner and the like.
+	Spec, Heading bool
+}
+
 // taskDiff lists the fields that would change the stored task. The note is no
 // part of the definition.
 func taskDiff(stored, typed TaskValues) []FieldDiff {
@@ -222,13 +230,17 @@ func (v Viewer) ChangedFields(old, now sched.Task) string {
 	return strings.Join(names, ", ")
 }
 
-// nobodyElse says that no version since changed the field; names and the like
-// are not in versions.
-func nobodyElse(ctx context.Context, field string) string {
+// nobodyElse says that no version since changed the field, or that it isn't
+// known whether one did.
+func (h FieldHistory) nobodyElse(ctx context.Context, field string) string {
+	known := h.Heading
 	for _, part := range []string{"schedule.", "policy.", "target.", "payload"} {
 		if strings.HasPrefix(field, part) {
-			return t(ctx, "you alone")
+			known = h.Spec
 		}
+	}
+	if known {
+		return t(ctx, "you alone")
 	}
 	return t(ctx, "not recorded")
 }

@@ -67,11 +67,28 @@ type Target struct {
 	URL  string     `json:"url,omitempty"`
 }
 
+// Heading is what a task has besides its Spec and an edit may change, with the
+// names of TaskSpec.
+type Heading struct {
+	Name    string   `json:"name"`
+	Group   string   `json:"group,omitempty"`
+	Owner   string   `json:"owner,omitempty"`
+	Tags    []string `json:"tags,omitempty"`
+	Queue   string   `json:"queue,omitempty"`
+	Enabled bool     `json:"enabled"`
+}
+
+// Heading of the task.
+func (t Task) Heading() Heading {
+	return Heading{Name: t.Name, Group: t.Group, Owner: t.Owner, Tags: t.Tags, Queue: t.Queue, Enabled: t.Enabled}
+}
+
 // TaskVersion is one past or present definition of a task.
 type TaskVersion struct {
 	TaskID    int64
 	Version   int
 	Spec      Spec
+	Heading   *Heading // nil: not kept, of versions of older releases
 	Author    string
 	Note      string
 	CreatedAt time.Time
