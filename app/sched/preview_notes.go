@@ -96,15 +96,21 @@ func (d *days) slotOn(day calendar.Day, from time.Time) (time.Time, bool) {
 	return slot, ok && d.day(slot) == day
 }
 
-// NextShift is the next change of the offset of the zone within a year.
+// NextShift is the next change of the offset of the zone within a year. Bounds
+// without one are passed over: by the rule at the end of its data, a zone also
+// has them at each turn of the year.
 func NextShift(from time.Time, zone *time.Location) (ClockShift, bool) {
-	_, end := from.In(zone).ZoneBounds()
-	if end.IsZero() || end.After(from.AddDate(1, 0, 0)) {
-		return ClockShift{}, false
+	_, before := from.In(zone).Zone()
+	for at := from; ; {
+		_, end := at.In(zone).ZoneBounds()
+		if end.IsZero() || end.After(from.AddDate(1, 0, 0)) {
+			return ClockShift{}, false
+		}
+		if _, after := end.Zone(); after != before {
+			return ClockShift{At: end.UTC(), Offset: after, By: after - before}, true
+		}
+		at = end
 	}
-	_, before := end.Add(-time.Second).Zone()
-	_, after := end.Zone()
-	return ClockShift{At: end.UTC(), Offset: after, By: after - before}, before != after
 }
 
 // NoData is the year that lacks data of the task's calendar where the schedule
