@@ -27,6 +27,7 @@ type rule struct {
 func arrows() map[string]rule {
 	domain := []string{"ax/app/access", "ax/app/alert", "ax/app/calendar", "ax/app/cron", "ax/app/fault", "ax/app/sched"}
 	leaves := []string{"ax/app/cron", "ax/app/fault"}
+	fail := "ax/app/fail" // where something is stored or sent
 	rapid := "pgregory.net/rapid"
 	mysql := "github.com/go-sql-driver/mysql"
 	goquery := "github.com/PuerkitoBio/goquery"
@@ -45,12 +46,13 @@ func arrows() map[string]rule {
 		// The domain: facts and rules. What it needs of the world it declares
 		// as small interfaces.
 		"ax/app/fault":    {},
+		"ax/app/fail":     {},
 		"ax/app/cron":     {own: []string{"ax/app/fault"}, tests: []string{rapid, "github.com/robfig/cron/v3"}},
 		"ax/app/access":   {own: leaves, tests: []string{rapid}},
 		"ax/app/calendar": {own: append([]string{"ax/app/access"}, leaves...), tests: []string{rapid}},
 		// The one home of its library, for main to fill a calendar with.
 		"ax/app/calendar/china": {own: []string{"ax/app/calendar"}, other: []string{"github.com/6tail/lunar-go/HolidayUtil"}},
-		"ax/app/sched":          {own: append([]string{"ax/app/access", "ax/app/calendar"}, leaves...), tests: []string{rapid}},
+		"ax/app/sched":          {own: append([]string{"ax/app/access", "ax/app/calendar", fail}, leaves...), tests: []string{rapid}},
 		"ax/app/alert":          {own: append([]string{"ax/app/access", "ax/app/sched"}, leaves...), tests: []string{rapid}},
 		"ax/app/demo":           {own: domain},
 		// How a configuration is read; which one is main's.
@@ -74,7 +76,7 @@ func arrows() map[string]rule {
 		"ax/views/ui": {other: []string{"github.com/a-h/templ"}, tests: []string{goquery, rapid}},
 		"ax/static":   {},
 		"ax/jobs": {
-			own: domain,
+			own: append([]string{fail}, domain...),
 			other: []string{
 				"github.com/hibiken/asynq", "github.com/redis/go-redis/v9", "github.com/alicebob/miniredis/v2", "github.com/robfig/cron/v3",
 				"github.com/google/uuid", "code.dny.dev/ssrf",
@@ -82,7 +84,7 @@ func arrows() map[string]rule {
 			tests: []string{"ax/jobs/redistest", rapid},
 		},
 		"ax/db": {
-			own: domain,
+			own: append([]string{fail}, domain...),
 			other: []string{
 				"gorm.io", mysql, sqlite, "modernc.org/sqlite", "github.com/pressly/goose/v3", "github.com/google/uuid",
 			},

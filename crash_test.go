@@ -32,11 +32,15 @@ func TestAKillAtEachPlaceLosesNothing(t *testing.T) {
 		want       string // state of the instance in the end
 		calls      [2]int // least and most that the target may see
 	}{
-		"sent":                     {true, "succeeded", [2]int{1, 2}},
-		"claimed":                  {true, "succeeded", [2]int{1, 1}},
-		"claimed, not repeatable":  {false, "succeeded", [2]int{1, 1}}, // nothing was sent: safe to run again (RETRY-03)
-		"answered":                 {true, "succeeded", [2]int{2, 2}},
-		"answered, not repeatable": {false, "lost", [2]int{1, 1}}, // a person decides (RETRY-03)
+		"send.sent":                    {true, "succeeded", [2]int{1, 2}},
+		"run.claimed":                  {true, "succeeded", [2]int{1, 1}},
+		"run.claimed, not repeatable":  {false, "succeeded", [2]int{1, 1}}, // nothing was sent: safe to run again (RETRY-03)
+		"run.marked, not repeatable":   {false, "lost", [2]int{0, 0}},      // noted as sent: nobody can know
+		"http.sent":                    {true, "succeeded", [2]int{1, 2}},
+		"http.sent, not repeatable":    {false, "lost", [2]int{1, 1}},
+		"run.answered":                 {true, "succeeded", [2]int{2, 2}},
+		"run.answered, not repeatable": {false, "lost", [2]int{1, 1}}, // a person decides (RETRY-03)
+		"run.settled":                  {true, "succeeded", [2]int{1, 1}},
 	}
 	for name, c := range places {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +79,7 @@ func TestAKillBetweenPlanAndHandOverLosesNoSlot(t *testing.T) {
 			w["schedule"] = map[string]any{"kind": "once", "run_at": at.Format(time.RFC3339)}
 		})
 		a.kill()
-		a.start("AX_FAILPOINT=planned")
+		a.start("AX_FAILPOINT=plan.committed")
 		a.dies()
 		require.Empty(t, s.got(), "nothing was handed over before the kill")
 		a.start()
@@ -102,7 +106,7 @@ func TestAKillInTheMiddleOfATakeOverIsFinishedByTheNext(t *testing.T) {
 		require.NoError(t, a.trigger("over", "b1", nil))
 		require.Eventually(t, func() bool { return len(s.got()) == 1 }, 10*time.Second, 20*time.Millisecond)
 		a.kill() // while running
-		a.start("AX_FAILPOINT=lost")
+		a.start("AX_FAILPOINT=sweep.lost")
 		a.dies() // in the take-over, before the new message was sent
 		a.start()
 		a.settles("over", map[string]int{"succeeded": 1}, 40*time.Second)

@@ -10,6 +10,8 @@ import (
 	"gorm.io/gorm"
 
 	"ax/app/access"
+
+	"ax/app/fail"
 )
 
 // auditRow is a row of audit_log. Rows are only ever inserted; the hash chain
@@ -40,6 +42,9 @@ func (auditRow) TableName() string { return "audit_log" }
 func recordAudit(tx *gorm.DB, e access.Entry) error {
 	r, err := auditRowOf(e)
 	if err != nil {
+		return err
+	}
+	if err := fail.At("audit.row"); err != nil {
 		return err
 	}
 	if err := tx.Create(&r).Error; err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -51,6 +52,9 @@ func (d *DB) ReplanTask(ctx context.Context, id int64, now time.Time, again func
 		// The note goes before the calendar is read: a change that is made from
 		// here on notes the task again.
 		if err := tx.Exec("DELETE FROM calendar_replans WHERE task_id=?", id).Error; err != nil {
+			return err
+		}
+		if err := fail.At("replan.unnoted"); err != nil {
 			return err
 		}
 		if err := calendarsIn(tx).give(&old); err != nil {

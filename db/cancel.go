@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"ax/app/access"
+	"ax/app/fail"
 	"ax/app/fault"
 	"ax/app/sched"
 )
@@ -81,6 +82,9 @@ func (d *DB) cancelOne(tx *gorm.DB, in sched.Instance, e access.Entry, now time.
 	if err != nil {
 		return err
 	}
+	if err := fail.At("cancel.row"); err != nil {
+		return err
+	}
 	return addEvent(tx, event)
 }
 
@@ -148,6 +152,9 @@ func (d *DB) received(tx *gorm.DB, in sched.Instance, to sched.State, r sched.Re
 	err := tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET state=?, error=?, look_at=NULL, receipt_deadline=NULL, finished_at=? WHERE id=? AND state=? AND attempt=?",
 		string(to), why, at(now), in.ID, string(in.State), in.Attempt).Error
 	if err != nil {
+		return err
+	}
+	if err := fail.At("receipt.ended"); err != nil {
 		return err
 	}
 	err = tx.Exec("UPDATE "+d.dialect.forcePrimary("attempts")+" SET ended_at=?, outcome=?, error=? WHERE instance_id=? AND no=? AND ended_at IS NULL",

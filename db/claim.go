@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -85,6 +86,9 @@ func (d *DB) MarkSent(ctx context.Context, s sched.Settlement) (bool, error) {
 		err = tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET sent_at=? WHERE id=? AND state='running' AND attempt=? AND node_id=? AND sent_at IS NULL",
 			at(s.Now), s.InstanceID, s.Attempt, s.NodeID).Error
 		if err != nil {
+			return err
+		}
+		if err := fail.At("mark.row"); err != nil {
 			return err
 		}
 		return tx.Exec("UPDATE "+d.dialect.forcePrimary("attempts")+" SET sent_at=? WHERE instance_id=? AND no=?", at(s.Now), s.InstanceID, s.Attempt).Error

@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -189,7 +190,10 @@ func (b *claimBatch) lockGates() error {
 	if err := lock(b.taskIDs((*claimTask).limited), b.d.dialect.forUpdate); err != nil {
 		return err
 	}
-	return lock(b.taskIDs(func(t *claimTask) bool { return !t.limited() }), b.d.dialect.forShare)
+	if err := lock(b.taskIDs(func(t *claimTask) bool { return !t.limited() }), b.d.dialect.forShare); err != nil {
+		return err
+	}
+	return fail.At("claim.gated")
 }
 
 func (b *claimBatch) lockNodes() error {

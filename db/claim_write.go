@@ -3,6 +3,7 @@ package db
 import (
 	"errors"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -21,6 +22,11 @@ func (b *claimBatch) write() error {
 	takes := by[sched.ClaimTake]
 	for _, same := range alike(takes, func(c *claiming) int { return c.got.Instance.Attempt }) {
 		if err := b.storeTakes(same); err != nil {
+			return err
+		}
+	}
+	if len(takes) > 0 {
+		if err := fail.At("claim.taken"); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -39,6 +40,11 @@ func (d *DB) endAll(tx *gorm.DB, ends []ended) error {
 	})
 	for _, same := range parts {
 		if err := d.endRows(tx, same); err != nil {
+			return err
+		}
+	}
+	if len(ends) > 0 {
+		if err := fail.At("end.row"); err != nil {
 			return err
 		}
 	}
@@ -93,8 +99,16 @@ func (d *DB) endLetters(tx *gorm.DB, ends []ended) error {
 	slices.SortFunc(ends, func(a, b ended) int {
 		return cmp.Or(cmp.Compare(a.in.TaskID, b.in.TaskID), strings.Compare(a.in.BizID, b.in.BizID))
 	})
+	if len(ends) > 0 {
+		if err := fail.At("end.attempt"); err != nil {
+			return err
+		}
+	}
 	for _, x := range ends {
 		if err := d.endLetter(tx, x.in, x.e.To, x.e.Error, x.now); err != nil {
+			return err
+		}
+		if err := fail.At("end.letter"); err != nil {
 			return err
 		}
 	}

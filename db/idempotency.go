@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"ax/app/access"
+	"ax/app/fail"
 	"ax/app/fault"
 )
 
@@ -121,6 +122,9 @@ func (d *DB) PruneCalls(ctx context.Context, now time.Time, limit int) (int64, e
 				return done.Error
 			}
 			n += done.RowsAffected
+			if err := fail.At("prune.calls"); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"gorm.io/gorm"
 
 	"ax/app/access"
+	"ax/app/fail"
 	"ax/app/fault"
 	"ax/app/sched"
 )
@@ -191,6 +192,9 @@ func (d *DB) Replay(ctx context.Context, id int64, newID string, now time.Time, 
 		}
 		if n == 0 { // or the letter would wait for a replay that isn't there
 			return fault.Conflict("Replay %d of this business action is there already", in.Replay)
+		}
+		if err := fail.At("replay.inserted"); err != nil {
+			return err
 		}
 		err = tx.Exec("UPDATE dead_letters SET replaying=?, replay=?, version=version+1 WHERE id=? AND replaying IS NULL", newID, in.Replay, id).Error
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"ax/app/fail"
 )
 
 //go:embed migrations/mysql/*.sql migrations/sqlite/*.sql
@@ -35,11 +38,19 @@ func (d *DB) Migrate(ctx context.Context) error {
 		return err
 	}
 	err := d.withProvider(func(p *goose.Provider) error {
-		results, err := p.Up(ctx)
-		for _, r := range results {
+		for {
+			r, err := p.UpByOne(ctx)
+			if errors.Is(err, goose.ErrNoNextVersion) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
 			d.log.InfoContext(ctx, "schema migrated", "version", r.Source.Version, "took", r.Duration)
+			if err := fail.At("migrate.step"); err != nil {
+				return err
+			}
 		}
-		return err
 	})
 	if err != nil {
 		return fmt.Errorf("migrate the ledger: %w", err)

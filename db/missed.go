@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -76,6 +77,9 @@ func (d *DB) storeMissed(tx *gorm.DB, plans []plannedTask, now time.Time, node s
 			for _, m := range pieces {
 				n += m.Slots
 				if err := d.addMissed(tx, m, now, node); err != nil {
+					return 0, err
+				}
+				if err := fail.At("plan.missed"); err != nil {
 					return 0, err
 				}
 			}

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -125,6 +126,11 @@ func (d *DB) DeclareDead(ctx context.Context, me string, p sched.Pulse, now time
 	err := d.view(ctx).Raw("SELECT id FROM nodes WHERE dead_at IS NULL AND closed_at IS NULL AND beat_at<? ORDER BY id", at(now.Add(-p.Dead))).Scan(&ids).Error
 	if err != nil {
 		return nil, fmt.Errorf("look for dead nodes: %w", err)
+	}
+	if len(ids) > 0 {
+		if err := fail.At("declare.judged"); err != nil {
+			return nil, err
+		}
 	}
 	for _, id := range ids {
 		err := d.tx(ctx, "declare node "+id+" dead", func(tx *gorm.DB) error {

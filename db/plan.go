@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -33,6 +34,9 @@ func (d *DB) Plan(ctx context.Context, r sched.PlanRequest) (sched.PlanReport, e
 		if err != nil || len(due) == 0 {
 			return err
 		}
+		if err := fail.At("plan.locked"); err != nil {
+			return err
+		}
 		report.Tasks = len(due)
 		var plans []plannedTask
 		cals := calendarsIn(tx)
@@ -55,6 +59,9 @@ func (d *DB) Plan(ctx context.Context, r sched.PlanRequest) (sched.PlanReport, e
 			report.Spent += plan.Spent
 		}
 		if err := d.storePlan(tx, plans, r.Now, r.NodeID, &report); err != nil {
+			return err
+		}
+		if err := fail.At("plan.inserted"); err != nil {
 			return err
 		}
 		if err := d.advance(tx, plans); err != nil {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"ax/app/fail"
 )
 
 // planLogLife is how long the planner's own record is kept.
@@ -26,6 +28,9 @@ func (d *DB) PrunePlanLog(ctx context.Context, now time.Time) error {
 			return res.Error
 		})
 		if err != nil || n == 0 {
+			return err
+		}
+		if err := fail.At("prune.plan_log"); err != nil {
 			return err
 		}
 	}

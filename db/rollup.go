@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gorm.io/gorm"
+
+	"ax/app/fail"
 )
 
 // Bounds of the roll-up.
@@ -35,6 +37,9 @@ func (d *DB) RollUp(ctx context.Context, now time.Time) (more bool, err error) {
 			to = from.Add(rollMost)
 		}
 		if err := tx.Exec("DELETE FROM stats_minute WHERE minute_at>=? AND minute_at<?", at(from), at(to)).Error; err != nil {
+			return err
+		}
+		if err := fail.At("rollup.deleted"); err != nil {
 			return err
 		}
 		if err := rollInstances(tx, from, to); err != nil {

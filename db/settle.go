@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"ax/app/access"
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -109,6 +110,9 @@ func (d *DB) HandBack(ctx context.Context, s sched.Settlement) (bool, error) {
 			" SET state='pending', dispatch=dispatch+1, node_id=NULL, claim_id=NULL, look_at=NULL WHERE id=? AND state='running' AND attempt=? AND node_id=? AND sent_at IS NULL",
 			s.InstanceID, s.Attempt, s.NodeID).Error
 		if err != nil {
+			return err
+		}
+		if err := fail.At("handback.row"); err != nil {
 			return err
 		}
 		why := sched.Result{Error: "handed back before it was begun: the node was stopping"}

@@ -8,6 +8,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -39,6 +40,9 @@ func (d *DB) Raise(ctx context.Context, s sched.Stale, now time.Time) (sched.Mes
 			s.Dispatch+1, min(s.Resends+1, 100), at(now.Add(sched.LookAgainAfter(s.Resends))), s.InstanceID, string(s.State), s.Attempt, s.Dispatch)
 		if ok = res.Error == nil && res.RowsAffected == 1; !ok {
 			return res.Error
+		}
+		if err := fail.At("raise.row"); err != nil {
+			return err
 		}
 		in, err := takeInstance(tx, "", s.InstanceID)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"ax/app/access"
+	"ax/app/fail"
 	"ax/app/fault"
 	"ax/app/sched"
 )
@@ -28,6 +29,9 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 			return err
 		}
 		t.ID = r.ID
+		if err := fail.At("create.row"); err != nil {
+			return err
+		}
 		if err := tx.Exec("INSERT INTO task_gates (task_id) VALUES (?)", t.ID).Error; err != nil {
 			return err
 		}
@@ -67,6 +71,9 @@ func (d *DB) ChangeTask(ctx context.Context, c sched.TaskChange) (sched.Task, []
 			if due, err = d.planOwed(tx, old, c); err != nil {
 				return err
 			}
+			if err := fail.At("edit.planned"); err != nil {
+				return err
+			}
 		}
 		next.UpdatedAt, next.UpdatedBy = c.Now, c.By.Name
 		if c.Version {
@@ -99,6 +106,9 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 		return res.Error
 	}
 	if err := d.noteCalendar(tx, old, next); err != nil || next.Version == old.Version {
+		return err
+	}
+	if err := fail.At("edit.written"); err != nil {
 		return err
 	}
 	return addVersion(tx, next, note)

@@ -9,6 +9,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -25,7 +26,11 @@ func (d *DB) Wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 	if !deferred {
 		return sched.Message{}, false, nil
 	}
-	return d.wake(ctx, taskID, now)
+	m, woken, err := d.wake(ctx, taskID, now)
+	if err == nil && woken {
+		err = fail.At("wake.committed")
+	}
+	return m, woken && err == nil, err
 }
 
 // look asks whether anything of a task is deferred beyond now.

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http/httptrace"
 	"sync/atomic"
+
+	"ax/app/fail"
 )
 
 // markedConn counts its writes. net/http tells that it wrote headers when
@@ -49,6 +51,14 @@ func (m *sentMark) got(info httptrace.GotConnInfo) {
 		m.before = m.conn.writes.Load()
 	}
 	m.reused = info.Reused
+}
+
+// wrote is called when a whole request is on its way. A failpoint breaks the
+// connection here: the target has heard of the call, its answer is lost.
+func (m *sentMark) wrote(info httptrace.WroteRequestInfo) {
+	if info.Err == nil && fail.At("http.sent") != nil && m.conn != nil {
+		_ = m.conn.Close()
+	}
 }
 
 // sent tells whether anything of the call was written. It is exact once

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"ax/app/fail"
 	"ax/app/sched"
 )
 
@@ -53,8 +54,12 @@ func (h Host) Run(ctx context.Context) error {
 	if h.Before != nil {
 		h.Before()
 	}
+	_ = fail.At("stop.halted") // a stop goes on, whatever fails
 	if h.Worker != nil {
 		h.Worker.Stop()
+	}
+	if err := fail.At("stop.worked"); err != nil {
+		return err
 	}
 	end, cancel := context.WithTimeout(inner, closeLimit)
 	defer cancel()

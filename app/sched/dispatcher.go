@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"ax/app/fail"
 )
 
 // handoverBatch is how many pending instances one pass hands over.
@@ -61,8 +63,10 @@ func (d *Dispatcher) HandOver(ctx context.Context, messages []Message) (sent int
 			err = errs[i]
 		}
 	}
-	failpoint("sent")
 	if len(ok) > 0 {
+		if lost := fail.At("send.sent"); lost != nil {
+			return 0, lost
+		}
 		if markErr := d.store.MarkQueued(ctx, ok, d.clock.Now()); markErr != nil {
 			return 0, markErr
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ax/app/access"
+	"ax/app/fail"
 	"ax/app/fault"
 )
 
@@ -139,6 +140,9 @@ func (s *Instances) Receive(ctx context.Context, r Report) (Received, error) {
 	}
 	r.Message = OneLine(r.Message)
 	got, err := s.store.Receive(ctx, r, s.clock.Now())
+	if err == nil {
+		err = fail.At("receipt.stored")
+	}
 	if err == nil && !got.Already {
 		s.wake(ctx, got.TaskID)
 	}

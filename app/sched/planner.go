@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"ax/app/fail"
 )
 
 // PlanRequest is one planning transaction.
@@ -69,7 +71,11 @@ func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	failpoint("planned")
+	if report.Instances > 0 {
+		if err := fail.At("plan.committed"); err != nil {
+			return false, err
+		}
+	}
 	if len(report.Messages) > 0 {
 		if _, err := p.hand.HandOver(ctx, report.Messages); err != nil {
 			p.log.Warn("hand-over after planning failed; the next pass repeats it", "error", err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"ax/app/fail"
 )
 
 // Answer is what becomes of a message. The zero Answer: it is done with.
@@ -189,6 +191,9 @@ func (r *Runner) soon() Answer { return Answer{Again: true, DueAt: r.clock.Now()
 // transaction, and forgotten by Run when it is refused or given up.
 func (r *Runner) claim(ctx context.Context, m Message, claimID string) (run, error) {
 	req := ClaimRequest{InstanceID: m.InstanceID, NodeID: r.node.ID(), ClaimID: claimID, Now: r.clock.Now()}
+	if err := fail.At("run.taken"); err != nil {
+		return run{}, err
+	}
 	r.node.remember(claimID, m.InstanceID)
 	got, err := r.store.Claim(ctx, req)
 	if errors.Is(err, ErrCommitUnknown) {
@@ -200,7 +205,11 @@ func (r *Runner) claim(ctx context.Context, m Message, claimID string) (run, err
 	if err != nil {
 		return run{}, err
 	}
-	failpoint("claimed")
+	if got.Verdict.Kind == ClaimTake {
+		if err := fail.At("run.claimed"); err != nil {
+			return run{}, err
+		}
+	}
 	return run{nodeID: req.NodeID, claimID: claimID, claimed: got}, nil
 }
 
@@ -231,7 +240,6 @@ func (r *Runner) execute(ctx context.Context, job run) Answer {
 		job.log.Warn("call cut off", "cause", cause)
 		return Answer{}
 	}
-	failpoint("answered")
 	return r.settle(ctx, job, res)
 }
 
@@ -246,6 +254,9 @@ func (r *Runner) left(job run) time.Duration {
 func (r *Runner) mark(ctx context.Context, job run) bool {
 	for {
 		ours, err := r.store.MarkSent(ctx, job.settlement(Result{}, r.clock.Now()))
+		if err == nil && ours {
+			err = fail.At("run.marked")
+		}
 		if err == nil {
 			return ours
 		}
@@ -282,7 +293,7 @@ func (r *Runner) call(ctx context.Context, job run) (Result, error) {
 func (r *Runner) settle(ctx context.Context, job run, res Result) Answer {
 	r.node.answer(job.claimID)
 	for {
-		done, err := r.store.Settle(ctx, job.settlement(res, r.clock.Now()))
+		done, err := r.bring(ctx, job, res)
 		if err == nil {
 			return r.settled(ctx, job, done)
 		}
@@ -290,6 +301,18 @@ func (r *Runner) settle(ctx context.Context, job run, res Result) Answer {
 			return Answer{}
 		}
 	}
+}
+
+// bring is one try to settle.
+func (r *Runner) bring(ctx context.Context, job run, res Result) (Settled, error) {
+	if err := fail.At("run.answered"); err != nil {
+		return Settled{}, err
+	}
+	done, err := r.store.Settle(ctx, job.settlement(res, r.clock.Now()))
+	if err == nil {
+		err = fail.At("run.settled")
+	}
+	return done, err
 }
 
 // settleWait is the pause between two tries to reach the ledger.

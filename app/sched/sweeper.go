@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"time"
+
+	"ax/app/fail"
 )
 
 // sweepBatch bounds the rows of each kind that one tick looks at.
@@ -72,6 +74,11 @@ func (s *Sweeper) resend(ctx context.Context) (full bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if len(stale) > 0 {
+		if err := fail.At("sweep.stale"); err != nil {
+			return false, err
+		}
+	}
 	messages := make([]Message, 0, len(stale))
 	err = each(ctx, stale, func(st Stale) error {
 		m, ok, err := s.store.Raise(ctx, st, now)
@@ -81,6 +88,9 @@ func (s *Sweeper) resend(ctx context.Context) (full bool, err error) {
 		return err
 	})
 	if len(messages) > 0 {
+		if unsent := fail.At("sweep.raised"); unsent != nil {
+			return false, errors.Join(err, unsent)
+		}
 		s.log.Info("sent again what was not taken in time", "instances", len(messages))
 		for _, unsent := range s.send.Send(ctx, messages) {
 			if unsent != nil {
@@ -103,17 +113,29 @@ func (s *Sweeper) orphans(ctx context.Context) error {
 	for _, id := range dead {
 		s.log.Error("a node stopped beating and was declared dead", "node", id)
 	}
+	if len(dead) > 0 {
+		if err := fail.At("sweep.declared"); err != nil {
+			return err
+		}
+	}
 	held, err := s.store.Orphans(ctx, sweepBatch)
 	if err != nil {
 		return err
+	}
+	if len(held) > 0 {
+		if err := fail.At("sweep.orphans"); err != nil {
+			return err
+		}
 	}
 	return each(ctx, held, func(h Held) error {
 		m, again, err := s.store.Lose(ctx, h, s.clock.Now())
 		if err != nil {
 			return err
 		}
-		failpoint("lost")
 		if again {
+			if err := fail.At("sweep.lost"); err != nil {
+				return err
+			}
 			s.send.Send(ctx, []Message{m}) // the next look_at repairs what was not sent
 		}
 		return nil
@@ -126,6 +148,11 @@ func (s *Sweeper) awaiting(ctx context.Context) error {
 	held, err := s.store.Overdue(ctx, now, sweepBatch)
 	if err != nil {
 		return err
+	}
+	if len(held) > 0 {
+		if err := fail.At("sweep.overdue"); err != nil {
+			return err
+		}
 	}
 	return each(ctx, held, func(h Held) error { return s.store.EndAwaiting(ctx, h, now) })
 }

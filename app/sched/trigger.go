@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ax/app/access"
+	"ax/app/fail"
 	"ax/app/fault"
 )
 
@@ -53,6 +54,9 @@ func (s *Tasks) Trigger(ctx context.Context, by access.Actor, code string, r Tri
 		Object:  access.Object{Kind: "instance", ID: in.ID, Name: t.Code + "/" + in.BizID},
 		Changes: []access.Change{{Field: "due_at", New: stamp(due)}},
 	})
+	if err == nil && created {
+		err = fail.At("trigger.committed")
+	}
 	if err == nil && created && !due.After(now.Add(PlanHorizon)) {
 		// The row is committed: a dispatcher repeats a hand-over that fails.
 		_, _ = s.hand.HandOver(ctx, []Message{in.message()})

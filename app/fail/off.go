@@ -1,0 +1,6 @@
+//go:build !failpoint
+
+package fail
+
+// At does nothing: this build has no failpoints.
+func At(string) error { return nil }
