@@ -13,6 +13,7 @@ var engineWords = map[string]string{
 	sched.ReasonDisabled: msg("the task was disabled"),
 	sched.ReasonArchived: msg("the task was archived"),
 	sched.ReasonEdited:   msg("the schedule was changed and no longer asks for this slot"),
+	sched.ReasonZone:     msg("the time zone data was changed and no longer has this slot"),
 
 	"the node stopped working on it": msg("the node stopped working on it"),
 	"the node died after it began to send; whether the target did the work is not known": msg("the node died after it began to send; whether the target did the work is not known"),

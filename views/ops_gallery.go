@@ -15,7 +15,7 @@ func opsExamples() []Example {
 	for i, q := range away.Rows {
 		away.Rows[i] = QueueFigures{Name: q.Name, Weight: q.Weight, Due: q.Due}
 	}
-	nodes := NodesPage{Zones: cron.ZoneData{Version: "2025b", Source: "/usr/share/zoneinfo"}, Nodes: sampleNodes(), Beats: sched.DefaultPulse(), Alarms: sampleAlarms()}
+	nodes := NodesPage{Zones: cron.ZoneData{Version: "2026a", Source: "/etc/ax/zones.zip"}, Nodes: sampleNodes(), Beats: sched.DefaultPulse(), Alarms: sampleAlarms()}
 	open := nodes
 	open.Shown, open.More = open.Nodes[0].ID, true
 	open.Tasks = map[int64]sched.Task{1: {Name: "Capture settlement batch"}, 2: {Name: "Close unpaid orders"}}

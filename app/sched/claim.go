@@ -56,6 +56,7 @@ const (
 	ReasonDisabled = "the task was disabled"
 	ReasonArchived = "the task was archived"
 	ReasonEdited   = "the schedule was changed and no longer asks for this slot"
+	ReasonZone     = "the time zone data was changed and no longer has this slot"
 )
 
 // DecideClaim applies the guards of protocol.md CLAIM in their order.
@@ -119,10 +120,20 @@ func unwanted(v ClaimView) string {
 		return ReasonDisabled
 	}
 	times, err := v.Task.Times()
-	if err != nil || !times.Wants(v.Instance.SlotAt) {
-		return ReasonEdited
+	switch {
+	case err == nil && times.Wants(v.Instance.SlotAt):
+		return ""
+	case err == nil && v.zoneAlone():
+		return ReasonZone
 	}
-	return ""
+	return ReasonEdited
+}
+
+// zoneAlone tells that between planning and claim only the zone data can have
+// changed: nobody edited the task, and it goes by no calendar.
+func (v ClaimView) zoneAlone() bool {
+	s := v.Task.Spec.Schedule
+	return s.Kind == KindCron && s.Calendar == "" && s.Timezone != "UTC" && !v.Task.UpdatedAt.After(v.Instance.CreatedAt)
 }
 
 func claimable(s State) bool { return s == Pending || s == Queued || s == Retrying }

@@ -22,15 +22,21 @@ type replanStore interface {
 	// Replans gives ids above after, in order; of one calendar when it is named.
 	Replans(ctx context.Context, calendar string, after int64, limit int) ([]int64, error)
 	ReplanTask(ctx context.Context, id int64, now time.Time, again func(Task) Task) ([]Message, error)
+	// ZonedTasks gives tasks with ids above after, in order, and the last id
+	// looked at; 0 when no others follow.
+	ZonedTasks(ctx context.Context, after int64, limit int) (tasks []Task, last int64, err error)
+	NoteReplans(ctx context.Context, ids []int64) error
 }
 
-// Replanner finds the next slots of tasks anew when their calendar has changed.
-// Slots that are planned already stay.
+// Replanner finds the next slots of tasks anew when their calendar has changed,
+// or when they were found by other zone data than this process has. Slots that
+// are planned already stay. Tick is for one goroutine.
 type Replanner struct {
-	store replanStore
-	hand  handover
-	clock *Clock
-	log   *slog.Logger
+	store   replanStore
+	hand    handover
+	clock   *Clock
+	log     *slog.Logger
+	recheck recheck
 }
 
 // NewReplanner makes it.
@@ -48,12 +54,13 @@ func (r *Replanner) Replan(ctx context.Context, calendar string) error {
 // Tick plans anew all that is noted. It goes past those that fail, however many
 // they are: each has its next try in the next tick.
 func (r *Replanner) Tick(ctx context.Context) (more bool, err error) {
+	more, err = r.recheckSome(ctx)
 	for last, n := int64(0), replanBatch; n == replanBatch; {
 		var failed error
 		last, n, failed = r.some(ctx, "", last, replanBatch)
 		err = cmp.Or(err, failed)
 	}
-	return false, err
+	return more, err
 }
 
 // some plans up to limit tasks with ids above after anew, each in a transaction

@@ -29,6 +29,12 @@ func (b *replanBook) Replans(_ context.Context, _ string, after int64, limit int
 	return out, nil
 }
 
+func (*replanBook) ZonedTasks(context.Context, int64, int) ([]Task, int64, error) {
+	return nil, 0, nil
+}
+
+func (*replanBook) NoteReplans(context.Context, []int64) error { return nil }
+
 func (b *replanBook) ReplanTask(_ context.Context, id int64, _ time.Time, _ func(Task) Task) ([]Message, error) {
 	b.tried = append(b.tried, id)
 	if b.broken[id] {
