@@ -1,0 +1,3 @@
+module ax/bench/model
+
+go 1.26
