@@ -170,6 +170,7 @@ type taskListIn struct {
 	Group    string             `query:"group" maxLength:"64"`
 	Owner    string             `query:"owner" maxLength:"64"`
 	Kind     sched.ScheduleKind `query:"kind" enum:"cron,interval,once,delay,manual" doc:"Kind of schedule"`
+	Calendar string             `query:"calendar" maxLength:"100" doc:"Code or name of the calendar that they go by"`
 	Enabled  string             `query:"enabled" enum:"true,false"`
 	Troubled bool               `query:"troubled" doc:"Only tasks that can't be planned"`
 	Paused   bool               `query:"paused" doc:"Only tasks that are paused now"`
@@ -178,7 +179,8 @@ type taskListIn struct {
 
 func (in *taskListIn) filter(now time.Time) sched.TaskFilter {
 	f := sched.TaskFilter{
-		Text: in.Q, Tag: in.Tag, Group: in.Group, Owner: in.Owner, Kind: in.Kind, Troubled: in.Troubled, Archived: in.Archived,
+		Text: in.Q, Tag: in.Tag, Group: in.Group, Owner: in.Owner, Kind: in.Kind, Calendar: in.Calendar,
+		Troubled: in.Troubled, Archived: in.Archived,
 	}
 	if in.Enabled != "" {
 		f.Enabled = new(in.Enabled == "true")

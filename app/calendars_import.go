@@ -19,6 +19,29 @@ import (
 	"ax/views"
 )
 
+// chooseImport asks into which calendar a file goes; ?calendar= is the answer.
+func (a *App) chooseImport(c *gin.Context) (reply, error) {
+	list, err := a.calendars.List(c.Request.Context(), actor(c))
+	if err != nil {
+		return reply{}, err
+	}
+	page := views.CalendarChoose{Chosen: clip(c.Query("calendar"), maxFilterText)}
+	for _, l := range list {
+		if !calendar.MayEdit(actor(c), &calendar.Calendar{TeamID: l.TeamID}) {
+			continue
+		}
+		if l.Code == page.Chosen {
+			return goTo("/calendars/%s/import", l.Code), nil
+		}
+		page.Calendars = append(page.Calendars, views.CalendarChoice{Code: l.Code, Name: l.Name})
+	}
+	if c.Query("calendar") != "" {
+		err = fault.Invalid(fault.Field("calendar", "There is no calendar %q that you may change", page.Chosen))
+		page.Errors = errorsOf(err)
+	}
+	return show(views.CalendarChoosePage(page)), err
+}
+
 // showImport shows the form that takes a file; ?year= is the one to be filled.
 func (a *App) showImport(c *gin.Context) (reply, error) {
 	cal, err := a.editableCalendar(c)

@@ -16,6 +16,7 @@ func (a *App) calendarRoutes() []route {
 		{http.MethodGet, "/calendars", (*App).listCalendars, access.Read, false},
 		{http.MethodGet, "/calendars/new", (*App).showNewCalendar, access.EditCalendar, false},
 		{http.MethodPost, "/calendars/new", (*App).createCalendar, access.EditCalendar, false},
+		{http.MethodGet, "/calendars/import", (*App).chooseImport, access.EditCalendar, false},
 		{http.MethodGet, "/calendars/:code", (*App).showCalendar, access.Read, false},
 		{http.MethodGet, "/calendars/:code/edit", (*App).showCalendarEdit, access.EditCalendar, false},
 		{http.MethodPost, "/calendars/:code/edit", (*App).saveCalendar, access.EditCalendar, false},

@@ -3,6 +3,7 @@ package app_test
 import (
 	"bytes"
 	"mime/multipart"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -109,6 +110,8 @@ func TestACalendarByThePages(t *testing.T) {
 
 	h.task("orders.send", follow("store"))
 	require.Contains(t, c.get("/calendars/store").text("[data-test=uses]"), "moves to the next workday")
+	require.Equal(t, "/tasks?calendar=store", c.get("/calendars/store").attr(".facts a", "href"))
+	require.Equal(t, "/tasks?calendar=store", c.get("/calendars").attr(`[data-calendar=store] a.ink`, "href"))
 	require.Equal(t, 409, c.post("/calendars/store/delete").status)
 	gone := c.post("/calendars/store2/delete", "reason", "twice")
 	require.Equal(t, "/calendars", gone.location())
@@ -222,4 +225,69 @@ func TestAYearWithoutDataIsTold(t *testing.T) {
 	require.Contains(t, page.text("[data-test=no-data]"), "has no data after 31 Dec 2026")
 	require.Contains(t, page.text(".tabs"), "2027, no data")
 	require.Contains(t, c.with("Cookie", "ax_lang=zh-CN").get("/help").body, "日历")
+}
+
+// A calendar's tasks are a list of tasks like any other, on the page and in the
+// API.
+func TestTasksAreListedByTheirCalendar(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.calendar("store")
+	h.task("orders.send", follow("store"))
+	h.task("orders.close")
+	name := h.storedCalendar("store").Name
+	v := h.as("viewer")
+	for _, calendar := range []string{"store", name} {
+		got := v.get("/tasks?calendar=" + url.QueryEscape(calendar))
+		require.Equal(t, []string{"orders.send"}, codes(got))
+		require.Equal(t, []string{"calendar" + calendar}, got.texts(".tok"))
+		require.Equal(t, "/tasks", got.attr(".tok a", "href"), "it leads to all")
+		require.Equal(t, calendar, got.attr(`.tokens input[name="calendar"]`, "value"), "a search keeps it")
+	}
+	require.Equal(t, "Nothing matches", v.get("/tasks?calendar=gone").text("h2"))
+	require.Equal(t, "/tasks?calendar=store&q=x", v.get("/tasks?q=x+calendar:store").location())
+
+	api := h.api(access.Viewer)
+	require.Equal(t, []string{"orders.send"}, listedCodes(api.get(v1+"/tasks?calendar=store")))
+	require.Equal(t, []string{"orders.send"}, listedCodes(api.get(v1+"/tasks?kind=cron&calendar="+url.QueryEscape(name))))
+	require.Empty(t, listedCodes(api.get(v1+"/tasks?calendar=gone")))
+}
+
+func listedCodes(got *answer) (out []string) {
+	var body struct {
+		Items []struct{ Code string }
+	}
+	got.into(&body)
+	for _, item := range body.Items {
+		out = append(out, item.Code)
+	}
+	return out
+}
+
+// The list's own entry to the import asks for the calendar first.
+func TestAnImportFromTheListAsksForTheCalendar(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.calendar("store")
+	c := h.as("editor")
+	require.Equal(t, "/calendars/import", c.get("/calendars").attr("[data-test=import-any]", "href"))
+	page := c.get("/calendars/import")
+	require.Equal(t, 200, page.status, page.body)
+	require.Equal(t, []string{h.storedCalendar("store").Name}, page.texts("select[name=calendar] option"), "those that may be changed")
+	require.Equal(t, "/calendars/store/import", c.get("/calendars/import?calendar=store").location())
+	require.Equal(t, 422, c.get("/calendars/import?calendar=../x").status)
+	require.Equal(t, 422, c.get("/calendars/import?calendar=gone").status)
+
+	v := h.as("viewer")
+	require.False(t, v.get("/calendars").has("[data-test=import-any]"))
+	require.Equal(t, 403, v.get("/calendars/import").status)
+}
+
+// Without a calendar that may be changed the way leads to a new one.
+func TestAnImportWithoutACalendarLeadsToANewOne(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	c := h.as("editor")
+	require.False(t, c.get("/calendars/import").has("select[name=calendar]"))
+	require.True(t, c.get("/calendars/import").has(`main a[href="/calendars/new"]`))
 }

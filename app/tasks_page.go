@@ -70,7 +70,7 @@ type taskQuery struct{ views.TasksFilter }
 func tasksFilter(c *gin.Context) (f taskQuery, moved bool) {
 	q := func(name string) string { return clip(strings.TrimSpace(c.Query(name)), maxFilterText) }
 	f.TasksFilter = views.TasksFilter{
-		Tag: strings.ToLower(q("tag")), Group: q("group"), Owner: q("owner"), Kind: q("kind"),
+		Tag: strings.ToLower(q("tag")), Group: q("group"), Owner: q("owner"), Kind: q("kind"), Calendar: q("calendar"),
 		Troubled: q("troubled") == "true", Paused: q("paused") == "true", Archived: q("archived") == "true" || q("archived") == "1",
 	}
 	if !slices.Contains(sched.ScheduleKinds(), sched.ScheduleKind(f.Kind)) {
@@ -111,6 +111,8 @@ func (f *taskQuery) take(key, value string) bool {
 		f.Group = value
 	case "owner":
 		f.Owner = value
+	case "calendar":
+		f.Calendar = value
 	case "kind":
 		if !slices.Contains(sched.ScheduleKinds(), sched.ScheduleKind(value)) {
 			return false
@@ -126,7 +128,7 @@ func (f *taskQuery) take(key, value string) bool {
 func (f taskQuery) domain(scope access.Scope, now time.Time) sched.TaskFilter {
 	out := sched.TaskFilter{
 		Scope: scope, Text: f.Text, Tag: f.Tag, Group: f.Group, Owner: f.Owner, Kind: sched.ScheduleKind(f.Kind),
-		Troubled: f.Troubled, Archived: f.Archived,
+		Calendar: f.Calendar, Troubled: f.Troubled, Archived: f.Archived,
 	}
 	if f.Enabled != "" {
 		out.Enabled = new(f.Enabled == "true")

@@ -35,3 +35,22 @@ func TestTasksWithCalendarsAreListedByTheirNextSlot(t *testing.T) {
 		require.Empty(t, got)
 	})
 }
+
+func TestTasksAreFilteredByTheirCalendar(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		storeCalendar(t, d, 0, "cn")
+		storeCalendar(t, d, 0, "de")
+		exec(t, d, "UPDATE calendars SET name='Bank days 银行' WHERE code='de'")
+		one := dbtest.MakeTask(t, d, dbtest.Cron("0 9 * * *"), follows("cn", sched.MoveDrop))
+		two := dbtest.MakeTask(t, d, dbtest.Cron("0 9 * * *"), follows("de", sched.MoveDrop))
+		dbtest.MakeTask(t, d, dbtest.Cron("0 9 * * *"))
+		for calendar, want := range map[string][]string{
+			"cn": {one.Name}, "de": {two.Name}, "Bank days 银行": {two.Name}, "c": nil, "%": nil, "CN": nil, "gone": nil,
+		} {
+			require.Equal(t, want, taskNames(t, d, sched.TaskFilter{Calendar: calendar}), calendar)
+		}
+		page, err := d.Tasks(t.Context(), sched.TaskFilter{Calendar: "cn"}, sched.PageRequest{})
+		require.NoError(t, err)
+		require.Empty(t, page.Items, "nobody's scope")
+	})
+}

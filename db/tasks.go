@@ -189,6 +189,9 @@ func taskWhere(f sched.TaskFilter) *where {
 	if f.Kind != "" {
 		w.and("kind=?", string(f.Kind))
 	}
+	if f.Calendar != "" {
+		w.and("id IN (SELECT task_id FROM calendar_tasks WHERE code IN (SELECT code FROM calendars WHERE code=? OR name=?))", f.Calendar, f.Calendar)
+	}
 	if f.Enabled != nil {
 		w.and("enabled=?", *f.Enabled)
 	}

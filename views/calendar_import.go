@@ -25,6 +25,21 @@ type CalendarImport struct {
 	Moved  string             // somebody changed the calendar meanwhile
 }
 
+// CalendarChoose asks into which calendar a file goes.
+type CalendarChoose struct {
+	Calendars []CalendarChoice // that may be changed
+	Chosen    string
+	Errors    []fault.FieldError
+}
+
+func (p CalendarChoose) options() []ui.Option {
+	options := make([]ui.Option, len(p.Calendars))
+	for i, c := range p.Calendars {
+		options[i] = ui.Option{Value: c.Code, Label: c.Name}
+	}
+	return options
+}
+
 // changesShown is how many stretches of changes are listed at first.
 const changesShown = 12
 

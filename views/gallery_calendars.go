@@ -51,6 +51,8 @@ func calendarExamples() []Example {
 			CalendarRow: row, Year: 2027, Values: DayValues{From: "2027-01-05", To: "2027-01-01", Kind: "work", Name: "元旦"}, Edit: CalendarValues{Name: "", Week: nil},
 			Errors: []fault.FieldError{fault.Field("to", "The last day comes before the first"), fault.Field("title", "A name is needed")}, Moved: moved.Moved,
 		})},
+		{Name: "calendar-choose", Component: CalendarChoosePage(CalendarChoose{Calendars: []CalendarChoice{{"cn-workdays", cn.Name}, {"de-bank", "German bank days"}}})},
+		{Name: "calendar-choose-none", Component: CalendarChoosePage(CalendarChoose{})},
 		{Name: "calendar-import", Component: CalendarImportPage(CalendarImport{CalendarRow: row, Year: 2027, Mode: calendar.ReplaceYears})},
 		{Name: "calendar-import-looked", Component: CalendarImportPage(looked)},
 		{Name: "calendar-import-moved", Component: CalendarImportPage(moved)},

@@ -33,6 +33,7 @@ type TasksFilter struct {
 	Group    string
 	Owner    string
 	Kind     string
+	Calendar string // code or name of the one that they go by
 	Enabled  string // "true", "false" or ""
 	Troubled bool
 	Paused   bool // only those that are paused now
@@ -45,7 +46,7 @@ type TasksFilter struct {
 func (f TasksFilter) URL() string {
 	q := url.Values{}
 	for name, value := range map[string]string{
-		"q": f.Text, "tag": f.Tag, "group": f.Group, "owner": f.Owner, "kind": f.Kind,
+		"q": f.Text, "tag": f.Tag, "group": f.Group, "owner": f.Owner, "kind": f.Kind, "calendar": f.Calendar,
 		"enabled": f.Enabled, "after": f.After, "before": f.Before,
 	} {
 		if value != "" {
@@ -84,6 +85,9 @@ func (f TasksFilter) with(change func(*TasksFilter)) string {
 
 func taskTagURL(tag string) string     { return TasksFilter{Tag: tag}.URL() }
 func taskGroupURL(group string) string { return TasksFilter{Group: group}.URL() }
+func taskCalendarURL(calendar string) string {
+	return TasksFilter{Calendar: calendar}.URL()
+}
 func taskOwnerURL(owner string) string { return TasksFilter{Owner: owner}.URL() }
 
 // tabs are the views of the list: what a task is, whatever else is filtered.
@@ -114,7 +118,7 @@ func (f TasksFilter) kinds(ctx context.Context) []ui.Tab {
 // box is the filter above the list.
 func (f TasksFilter) box(ctx context.Context) ui.FilterBox {
 	b := ui.FilterBox{
-		Action: "/tasks", Name: "q", Label: t(ctx, "Filter tasks"), Hint: t(ctx, "tag: group: owner: kind: or words"), Value: f.Text,
+		Action: "/tasks", Name: "q", Label: t(ctx, "Filter tasks"), Hint: t(ctx, "tag: group: owner: kind: calendar: or words"), Value: f.Text,
 	}
 	for _, k := range []struct {
 		key, value string
@@ -124,6 +128,7 @@ func (f TasksFilter) box(ctx context.Context) ui.FilterBox {
 		{"group", f.Group, func(g *TasksFilter) { g.Group = "" }},
 		{"owner", f.Owner, func(g *TasksFilter) { g.Owner = "" }},
 		{"kind", f.Kind, func(g *TasksFilter) { g.Kind = "" }},
+		{"calendar", f.Calendar, func(g *TasksFilter) { g.Calendar = "" }},
 	} {
 		if k.value != "" {
 			b.Tokens = append(b.Tokens, ui.Token{Key: k.key, Value: k.value, Remove: f.with(k.clear), Label: t(ctx, "Remove the filter %s", k.key)})

@@ -33,6 +33,7 @@ type TaskFilter struct {
 	Group    string
 	Owner    string
 	Kind     ScheduleKind
+	Calendar string // code or name of the one that they go by
 	Enabled  *bool
 	Troubled bool      // only tasks that can't be planned
 	PausedAt time.Time // only tasks that are paused at this moment
