@@ -17,7 +17,8 @@ import (
 // gate's lock and in a transaction of its own (protocol.md, WAKE). Mostly
 // nothing is deferred, which is found out without a transaction: locking the
 // gate alone waits for every claim that may be deferring, and later ones see
-// the place that became free. Looks of several callers are one.
+// the place that became free. Looks of several callers are one. In a pause the
+// instance is due at its end: a pause that ends by its time resumes nothing.
 func (d *DB) Wake(ctx context.Context, taskID int64, now time.Time) (sched.Message, bool, error) {
 	deferred, err := d.looks.do(ctx, look{taskID, now})
 	if err != nil {
@@ -83,15 +84,16 @@ func (d *DB) wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 			return err
 		}
 		t, err := takeTask(tx, "", "id=?", taskID)
-		if err != nil || t.Paused(now) || t.Spec.Policy.MaxConcurrent == 0 {
+		if err != nil || t.Spec.Policy.MaxConcurrent == 0 {
 			return err
 		}
-		id, err := d.oldestDeferred(tx, taskID, now)
+		due := t.StartsAgain(now)
+		id, err := d.oldestDeferred(tx, taskID, due)
 		if id == "" || err != nil {
 			return err
 		}
 		err = tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET due_at=?, look_at=?, dispatch=dispatch+1 WHERE id=? AND state IN ? AND defers>0 AND due_at>?",
-			at(now), at(now.Add(sched.LookAgain)), id, claimableStates, at(now)).Error
+			at(due), at(due.Add(sched.LookAgain)), id, claimableStates, at(due)).Error
 		if err != nil {
 			return err
 		}
@@ -103,10 +105,11 @@ func (d *DB) wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 	return m, found && err == nil, err
 }
 
-func (d *DB) oldestDeferred(tx *gorm.DB, taskID int64, now time.Time) (string, error) {
+// oldestDeferred finds what of a task is deferred beyond due.
+func (d *DB) oldestDeferred(tx *gorm.DB, taskID int64, due time.Time) (string, error) {
 	var r instanceRow
 	err := tx.Raw("SELECT id FROM "+d.dialect.byIndex("instances", "instances_task_state")+" WHERE task_id=? AND state IN ? AND defers>0 AND due_at>? ORDER BY wanted_at, id LIMIT 1",
-		taskID, claimableStates, at(now)).Take(&r).Error
+		taskID, claimableStates, at(due)).Take(&r).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return "", nil
 	}

@@ -52,7 +52,7 @@ func TestTheOldestDeferredIsWokenAndOnlyOnce(t *testing.T) {
 func TestNothingIsWoken(t *testing.T) {
 	t.Parallel()
 	for name, breaking := range map[string]string{
-		"of a paused task":          "UPDATE tasks SET paused_from=0, paused_until=99999999999999",
+		"before a pause ends":       "UPDATE tasks SET paused_from=0, paused_until=99999999999999",
 		"of a task without a limit": "UPDATE tasks SET spec=REPLACE(spec, '\"max_concurrent\":1', '\"max_concurrent\":0')",
 		"that was never deferred":   "UPDATE instances SET defers=0",
 		"that is due already":       "UPDATE instances SET due_at=1",
@@ -71,6 +71,33 @@ func TestNothingIsWoken(t *testing.T) {
 			})
 		})
 	}
+}
+
+// bench/model, guard/wake-in-a-pause: a pause that ends by its time resumes
+// nothing, so a place that becomes free in it would stay free for the whole
+// delay of what was deferred before.
+func TestAPlaceThatBecomesFreeInAPauseIsTakenAtItsEnd(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		task, node := dbtest.MakeTask(t, d, dbtest.Limit(1)), dbtest.MakeNode(t, d)
+		c := running(t, d, task, node)
+		ids := deferred(t, d, task, node, 2)
+		exec(t, d, "UPDATE instances SET due_at=? WHERE state='pending'", db.At(later(30)))
+		pause(t, d, task, later(1), later(4.2))
+		settle(t, d, c, success(), later(2))
+		m, ok := wake(t, d, task, later(2))
+		require.True(t, ok)
+		end := later(5) // the whole second after it
+		require.Equal(t, sched.Message{InstanceID: ids[0], Dispatch: 1, Queue: "default", DueAt: end}, m)
+		in := read(t, d, ids[0])
+		require.Equal(t, end, in.DueAt)
+		require.Equal(t, end.Add(sched.LookAgain), in.LookAt)
+		m, ok = wake(t, d, task, later(3))
+		require.True(t, ok)
+		require.Equal(t, ids[1], m.InstanceID, "what is due at the end already is not woken again")
+		_, ok = wake(t, d, task, later(3))
+		require.False(t, ok)
+		take(t, d, ids[0], node, end)
+	})
 }
 
 // protocol.md flaw 29: a wake that doesn't wait for a claim in progress finds

@@ -72,7 +72,7 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 	case in.DueAt.After(now):
 		return ClaimVerdict{Kind: ClaimBack, Due: in.DueAt}
 	case v.Task.Paused(now):
-		return ClaimVerdict{Kind: ClaimDefer, Due: minTime(ceilSecond(v.Task.PausedUntil), in.deferred(now))}
+		return ClaimVerdict{Kind: ClaimDefer, Due: minTime(v.Task.StartsAgain(now), in.deferred(now))}
 	}
 	if why := unwanted(v); why != "" {
 		return ClaimVerdict{Kind: ClaimSkip, Reason: why}
@@ -83,6 +83,15 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 		}
 	}
 	return ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(p.Timeout())}
+}
+
+// StartsAgain is when something of the task may start at the earliest: now, or
+// the end of the pause that it is in, on a whole second.
+func (t Task) StartsAgain(now time.Time) time.Time {
+	if !t.Paused(now) {
+		return now
+	}
+	return ceilSecond(t.PausedUntil)
 }
 
 // overLimit is what becomes of an instance that finds no free place. At its
