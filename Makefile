@@ -41,6 +41,9 @@ test-slow: ## run the tests tagged slow: crashes, kills, thousands of delays
 cronlib: ## hold app/cron to a published library, L, W, # and years too
 	cd bench/cronlib && go run .
 
+model: ## visit every state of small configurations of the protocol (5 minutes)
+	cd bench/model && nice go run .
+
 check: fmt-check vet gen-check tidy-check lengths lint ## check all that needs no running
 
 fmt-check: ## see that the Go and templ files are formatted
@@ -90,4 +93,4 @@ bench: ## measure engine and schedules, write docs/benchmarks.md (an hour)
 shots: ## write pictures of all pages of the demo to shots/
 	@.ci/shots shots
 
-.PHONY: help dev gen gallery demo test test-slow cronlib check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
+.PHONY: help dev gen gallery demo test test-slow cronlib model check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
