@@ -24,7 +24,8 @@ func eachCarrier(t *testing.T, bin string, f func(t *testing.T, a *ax)) {
 }
 
 // A process that is killed at a named place and started again brings the work
-// to its end: idempotent work at least once, other work at most once.
+// to its end: idempotent work at least once, other work at most once; what was
+// surely not sent is run again (flaw 8).
 func TestAKillAtEachPlaceLosesNothing(t *testing.T) {
 	bin := failingAx.build(t, "-tags", "failpoint")
 	places := map[string]struct {

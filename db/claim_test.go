@@ -39,6 +39,8 @@ func TestAClaimTakesTheRowAndBeginsAnAttempt(t *testing.T) {
 	})
 }
 
+// protocol.md, CLAIM: the task's current version is read at every claim and
+// kept on the attempt (bench/model, base/version).
 func TestASecondAttemptKeepsTheFirstStart(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		task, node := dbtest.MakeTask(t, d), dbtest.MakeNode(t, d)
@@ -64,6 +66,8 @@ type broken struct {
 	event sched.EventKind
 }
 
+// protocol.md (flaw 3): an early message, or an old one of a row that retries
+// later, begins nothing and isn't forgotten.
 func TestAClaimIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]broken{
@@ -117,6 +121,8 @@ func TestANodeThatIsNotThereClaimsNothing(t *testing.T) {
 	})
 }
 
+// protocol.md (flaw 1), (flaw 2): the message comes while the row is pending,
+// and whatever number it bears.
 func TestEveryWaitingStateCanBeClaimed(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		task, node := dbtest.MakeTask(t, d), dbtest.MakeNode(t, d)
@@ -128,6 +134,7 @@ func TestEveryWaitingStateCanBeClaimed(t *testing.T) {
 	})
 }
 
+// protocol.md (flaw 31): what has begun before waits as well.
 func TestAPausedTaskDefersEveryAttempt(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		task, node := dbtest.MakeTask(t, d), dbtest.MakeNode(t, d)
@@ -151,6 +158,9 @@ func TestAPausedTaskDefersEveryAttempt(t *testing.T) {
 	})
 }
 
+// protocol.md (flaw 20): what was planned for an earlier version is decided
+// about, not dropped.
+//
 // A slot that the task doesn't want any more is skipped at its first attempt;
 // a request, and what has begun, goes on.
 func TestWhatTheTaskNoLongerWantsIsSkippedAtTheFirstClaim(t *testing.T) {
@@ -226,7 +236,8 @@ func TestAnOverlappingSlotIsSkippedAndNamesWhatRuns(t *testing.T) {
 }
 
 // Work that has begun goes on although a slot of its task is running: it was
-// there first. What runs and what awaits its receipt hold a place.
+// there first. What runs and what awaits its receipt hold a place (flaw 13),
+// (flaw 14).
 func TestARetryIsNeverSkippedAndTakesAFreePlace(t *testing.T) {
 	t.Parallel()
 	for name, awaits := range map[string]bool{"beside one that runs": false, "beside one that awaits its receipt": true} {
@@ -419,6 +430,8 @@ func awaitLockWait(t *testing.T, d *db.DB) {
 	}, 6*waitLimit, waitTick)
 }
 
+// protocol.md (flaw 17): the node is declared dead while its claim is on the
+// way.
 func TestAClaimWaitsForTheDeclarationOfItsNode(t *testing.T) {
 	t.Parallel()
 	d := dbtest.MariaDB(t)
@@ -468,7 +481,7 @@ func TestAClaimIsReadBackAsOursOnlyIfItIs(t *testing.T) {
 	})
 }
 
-// protocol.md flaw 26: the read waits for a commit that lands late.
+// protocol.md (flaw 26): the read waits for a commit that lands late.
 func TestReadingAClaimBackWaitsForALateCommit(t *testing.T) {
 	t.Parallel()
 	d := dbtest.MariaDB(t)
@@ -489,6 +502,7 @@ func TestReadingAClaimBackWaitsForALateCommit(t *testing.T) {
 	require.True(t, ours)
 }
 
+// protocol.md (flaw 4): the claim stands, and nobody heard so.
 func TestAClaimWhoseAnswerWasCutOffIsReadBack(t *testing.T) {
 	t.Parallel()
 	for name, stored := range map[string]bool{"it was taken": true, "it was not": false} {
@@ -514,6 +528,7 @@ func TestAClaimWhoseAnswerWasCutOffIsReadBack(t *testing.T) {
 	}
 }
 
+// protocol.md (flaw 25): the mark stands, and nobody heard so.
 func TestWorkIsMarkedAsSentOnceAndReadBack(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		c := running(t, d, dbtest.MakeTask(t, d, dbtest.NonIdempotent()), dbtest.MakeNode(t, d))

@@ -64,6 +64,7 @@ func (l *ledgerOf) ask(ctx context.Context, requests ...string) map[int]string {
 
 func never([]string) error { return nil }
 
+// protocol.md (flaw 16): two messages of one instance never meet in a batch.
 func TestRequestsGatherWhileAWriterIsBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLedgerOf(never)

@@ -10,6 +10,8 @@ import (
 	"ax/db/dbtest"
 )
 
+// protocol.md (flaw 9): under the old number Asynq would take the new message
+// for sent.
 func TestUnsentWorkIsHandedBack(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		task, node := dbtest.MakeTask(t, d, dbtest.NonIdempotent()), dbtest.MakeNode(t, d)
@@ -30,6 +32,7 @@ func TestUnsentWorkIsHandedBack(t *testing.T) {
 	})
 }
 
+// protocol.md (flaw 10): what was sent would be sent twice.
 func TestWhatIsNotOursOrWasSentIsNotHandedBack(t *testing.T) {
 	t.Parallel()
 	breaks := notOurs()

@@ -56,7 +56,8 @@ func TestAReplayRunsTheSameBusinessActionAgain(t *testing.T) {
 	})
 }
 
-// ends of a replay, each reached as in life, and what they make of the letter.
+// ends of a replay, each reached as in life, and what they make of the letter
+// (flaw 32).
 func TestEveryEndOfAReplayLetsTheLetterGo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -176,7 +177,8 @@ func TestALetterIsReplayedOnlyWhileItIsOpen(t *testing.T) {
 	})
 }
 
-// DEAD-05: a double click replays once; each accepted one has an audit row.
+// DEAD-05: a double click replays once; each accepted one has an audit row
+// (flaw 15).
 func TestDEAD05OfTwoReplaysAtOnceOneIsMade(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		task, node := dbtest.MakeTask(t, d, dbtest.Retries(0)), dbtest.MakeNode(t, d)

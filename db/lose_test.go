@@ -18,6 +18,7 @@ func orphans(t *testing.T, d *db.DB) []sched.Held {
 	return h
 }
 
+// protocol.md (flaw 17): they are looked for at every tick, not once.
 func TestWhatRunsOnGoneNodesIsListed(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		task := dbtest.MakeTask(t, d)
@@ -50,6 +51,8 @@ type lost struct {
 	deaths   int
 }
 
+// protocol.md (flaw 7), (flaw 8): a wish is seen, and what was surely not sent
+// is not lost.
 func TestALostClaim(t *testing.T) {
 	t.Parallel()
 	nothing := func(*testing.T, *db.DB, sched.Claimed) {}

@@ -117,7 +117,7 @@ func TestDUP10ANodeIsDeclaredDeadNotBeforeItsTime(t *testing.T) {
 	})
 }
 
-// protocol.md flaws 34 and 35: an outage, a pause of the host or a step of the
+// protocol.md (flaw 34), (flaw 35): an outage, a pause of the host or a step of the
 // clock must not be taken for dead nodes.
 func TestOnlyASteadyNodeJudges(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,7 @@ func TestAReceiptInEachState(t *testing.T) {
 	}
 }
 
-// protocol.md flaw 5: the target reports before our own settlement, or late
+// protocol.md (flaw 5): the target reports before our own settlement, or late
 // for an attempt that was given up.
 func TestAnEarlierAttemptsSuccessCountsAndItsFailureDoesNot(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {

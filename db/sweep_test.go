@@ -33,7 +33,7 @@ func queue(t *testing.T, d *db.DB, in sched.Instance, now time.Time) {
 	require.Equal(t, sched.Queued, read(t, d, in.ID).State)
 }
 
-// LOST-03: what no worker took is sent again, less and less often.
+// LOST-03: what no worker took is sent again, less and less often (flaw 11).
 func TestLOST03WhatNobodyTookIsSentAgain(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		in := dbtest.MakeInstance(t, d, dbtest.MakeTask(t, d))

@@ -145,7 +145,7 @@ func TestEditsOfOneTaskTakeTurns(t *testing.T) {
 	})
 }
 
-// protocol.md flaw 18: the planner is late, somebody edits, and the slot of
+// protocol.md (flaw 18): the planner is late, somebody edits, and the slot of
 // the old schedule must not vanish.
 func TestAnEditPlansWhatTheOldScheduleOwed(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
@@ -194,7 +194,7 @@ func TestATaskIsDisabledAndEnabledAgain(t *testing.T) {
 	})
 }
 
-// protocol.md flaws 19 and 21: a slot planned ahead stays, and an edit that
+// protocol.md (flaw 19), (flaw 21): a slot planned ahead stays, and an edit that
 // comes back to it meets the unique key.
 func TestAnEditThatComesBackToAPlannedSlotKeepsOne(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {

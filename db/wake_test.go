@@ -30,6 +30,7 @@ func deferred(t *testing.T, d *db.DB, task sched.Task, node sched.NodeInfo, n in
 	return ids
 }
 
+// protocol.md (flaw 30): two settles wake two.
 func TestTheOldestDeferredIsWokenAndOnlyOnce(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		task, node := dbtest.MakeTask(t, d, dbtest.Limit(1)), dbtest.MakeNode(t, d)
@@ -100,7 +101,7 @@ func TestAPlaceThatBecomesFreeInAPauseIsTakenAtItsEnd(t *testing.T) {
 	})
 }
 
-// protocol.md flaw 29: a wake that doesn't wait for a claim in progress finds
+// protocol.md (flaw 29): a wake that doesn't wait for a claim in progress finds
 // nobody, and the claim then defers: the place stays free.
 func TestAWakeWaitsForAClaimInProgress(t *testing.T) {
 	t.Parallel()

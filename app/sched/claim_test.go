@@ -119,7 +119,7 @@ func TestWhatRunsOrHasEndedIsNotClaimed(t *testing.T) {
 	}
 }
 
-// What was asked for is never skipped: it waits (OVER-05).
+// What was asked for is never skipped: it waits (OVER-05) (flaw 33).
 func TestRequestsWaitWhereSlotsAreSkipped(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*ClaimView)
@@ -234,6 +234,7 @@ func TestACrowdDoesNotComeBackInOneSecond(t *testing.T) {
 	}
 }
 
+// protocol.md (flaw 2): a backlog is not stormed.
 func TestTheSweepLooksLessAndLessOften(t *testing.T) {
 	for n, seconds := range []int{10, 20, 40, 80, 160, 300, 300} {
 		require.Equal(t, time.Duration(seconds)*time.Second, LookAgainAfter(n), "after %d", n)

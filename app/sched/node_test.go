@@ -39,6 +39,7 @@ func TestANodeThatCannotRegisterHasNoRow(t *testing.T) {
 	}
 }
 
+// protocol.md (flaw 35): two failures in a row are no death.
 func TestANodeBeatsEveryFiveSecondsAndSoonAfterAFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -251,6 +252,7 @@ func TestACallThatIsOverBeforeItIsOut(t *testing.T) {
 	}
 }
 
+// protocol.md (flaw 27): only the node itself knows which answers are in hand.
 func TestTheAuditEndsWhatNobodyKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

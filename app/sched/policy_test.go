@@ -102,6 +102,7 @@ func TestUnitIsBelowOne(t *testing.T) {
 	})
 }
 
+// protocol.md (flaw 24): without a complete answer nobody knows what was done.
 func TestWhoMayRepeat(t *testing.T) {
 	for name, c := range map[string]struct {
 		idempotent, unsafe, definite, want bool

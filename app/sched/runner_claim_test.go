@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// protocol.md (flaw 12): the message of a deferred row comes back.
 func TestAMessageOfWhatIsNotToRun(t *testing.T) {
 	due := moment("2000-01-01T00:00:40Z")
 	for name, c := range map[string]struct {

@@ -136,7 +136,7 @@ func TestAMarkIsTriedUntilTheLedgerAnswers(t *testing.T) {
 }
 
 // The ledger was away for longer than the attempt may take: the audit may have
-// ended it, and ended work must not be sent.
+// ended it, and ended work must not be sent (flaw 28).
 func TestWhatIsMarkedTooLateIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(t)
@@ -155,7 +155,7 @@ func requireUnsent(t *testing.T, w *worker) {
 	require.NotEmpty(t, w.ledger.settles[0].Result.Error)
 }
 
-// Behind the fence the time may run out.
+// Behind the fence the time may run out (flaw 28).
 func TestWhatIsPastItsDeadlineIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(t)
@@ -183,6 +183,7 @@ func TestAPartOfTheTimeIsLeftBehindTheFence(t *testing.T) {
 	})
 }
 
+// protocol.md (flaw 4): what a panic leaves behind is running and nobody's.
 func TestAPanicForgetsTheClaim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(t)
@@ -195,7 +196,7 @@ func TestAPanicForgetsTheClaim(t *testing.T) {
 	})
 }
 
-// STUCK-07: the database is away while callbacks end.
+// STUCK-07: the database is away while callbacks end (flaw 27).
 func TestAResultWaitsForTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(t)

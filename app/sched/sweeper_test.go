@@ -27,6 +27,7 @@ func heldOf(ids ...string) []Held {
 	return out
 }
 
+// protocol.md (flaw 11): Asynq may hold the old number archived or orphaned.
 func TestWhatWasNotTakenInTimeIsSentUnderANewNumber(t *testing.T) {
 	b := loopBench()
 	b.ledger.stale = staleOf(3)
@@ -94,6 +95,8 @@ func TestThePartsOfASweepAreIndependent(t *testing.T) {
 	}
 }
 
+// protocol.md (flaw 17): a dead node is looked at at every tick.
+//
 // STUCK-10: a node is found once, its work at every tick until it is done.
 func TestOrphansAreSweptWhoeverDeclaredTheirNode(t *testing.T) {
 	b := loopBench()

@@ -95,6 +95,7 @@ func TestTheSameRequestAgainIsTheSameInstance(t *testing.T) {
 	require.Len(t, o.entries, 1)
 }
 
+// protocol.md (flaw 22): nobody may take a slot's name.
 func TestARequestIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		request TriggerRequest
