@@ -28,6 +28,9 @@ type options struct {
 	traces bool
 }
 
+// simulations is what -only knows backlog and wake-ups by.
+const simulations = "backlog"
+
 func main() {
 	var o options
 	only := flag.String("only", "", "run the cases whose name matches this expression")
@@ -41,8 +44,12 @@ func main() {
 		os.Exit(2)
 	}
 	cases := slices.DeleteFunc(allCases(), func(c Case) bool { return !re.MatchString(c.Name) })
+	if len(cases) == 0 && !re.MatchString(simulations) {
+		fmt.Fprintln(os.Stderr, "-only: no case has such a name")
+		os.Exit(2)
+	}
 	failed := explore(os.Stdout, cases, o)
-	if re.MatchString("backlog") {
+	if re.MatchString(simulations) {
 		for _, simulate := range []func(io.Writer) bool{backlogs, wakeUps} {
 			if !simulate(os.Stdout) {
 				failed++
