@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,18 +83,28 @@ func (r instanceRow) instance() sched.Instance {
 	return in
 }
 
+// asked tells whether a column is set that a slot leaves at its default.
+func (r instanceRow) asked() bool {
+	return r.Replay != 0 || r.ReplayOf != "" || r.RequestedBy != "" || r.Payload != "" || r.Dispatch != 0
+}
+
 // insertInstances inserts rows whose (task, biz_id, replay) is not taken and
 // tells how many those were.
 func (d *DB) insertInstances(tx *gorm.DB, rows []instanceRow) (int, error) {
-	const cols = "id, task_id, team_id, queue, biz_id, replay, replay_of, origin, requested_by, payload, slot_at, wanted_at, due_at, state, dispatch, planned_by, created_at"
-	const marks = "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+	cols, marks := "id, task_id, team_id, queue, biz_id, origin, slot_at, wanted_at, due_at, state, planned_by, created_at", "(?,?,?,?,?,?,?,?,?,?,?,?)"
+	asked := slices.ContainsFunc(rows, instanceRow.asked)
+	if asked {
+		cols, marks = cols+", replay, replay_of, requested_by, payload, dispatch", "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+	}
 	inserted := 0
 	for len(rows) > 0 {
 		n := min(len(rows), 500)
 		args := make([]any, 0, n*17)
 		for _, r := range rows[:n] {
-			args = append(args, r.ID, r.TaskID, r.TeamID, r.Queue, r.BizID, r.Replay, r.ReplayOf, r.Origin, r.RequestedBy, r.Payload,
-				r.SlotAt, r.WantedAt, r.DueAt, r.State, r.Dispatch, r.PlannedBy, r.CreatedAt)
+			args = append(args, r.ID, r.TaskID, r.TeamID, r.Queue, r.BizID, r.Origin, r.SlotAt, r.WantedAt, r.DueAt, r.State, r.PlannedBy, r.CreatedAt)
+			if asked {
+				args = append(args, r.Replay, r.ReplayOf, r.RequestedBy, r.Payload, r.Dispatch)
+			}
 		}
 		res := tx.Exec("INSERT INTO instances ("+cols+") VALUES "+marks+strings.Repeat(","+marks, n-1)+" "+d.dialect.doNothing("instances"), args...)
 		if res.Error != nil {

@@ -26,7 +26,9 @@ func openSQLite(ctx context.Context, o Options) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(o.DSN), 0o700); err != nil {
 		return nil, fmt.Errorf("make the ledger's folder: %w", err)
 	}
-	write, err := sqlitePool(ctx, o.DSN, url.Values{"_txlock": {"immediate"}}, 1)
+	// 16 MB of pages: with SQLite's 2 MB a planning transaction wrote out and
+	// read back what it had just changed.
+	write, err := sqlitePool(ctx, o.DSN, url.Values{"_txlock": {"immediate"}, "_pragma": {"cache_size(-16000)"}}, 1)
 	if err != nil {
 		return nil, err
 	}
