@@ -116,7 +116,7 @@ func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
 // before a byte was written: nothing happened, and a fresh one will do.
 func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool) {
 	var mark sentMark
-	trace := &httptrace.ClientTrace{GotConn: mark.got, WroteRequest: mark.wrote}
+	trace := &httptrace.ClientTrace{GotConn: mark.got}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, c.url, bytes.NewReader(c.body))
 	if err != nil {
 		return unsent(err), false

@@ -16,12 +16,18 @@ import (
 type markedConn struct {
 	net.Conn
 	writes atomic.Int64
+	given  atomic.Bool // to a call: what is written from then on is a request
 }
 
-// Write counts before it writes: half a write counts as sent.
+// Write counts before it writes: half a write counts as sent. net/http writes
+// a request of up to 4 KB at once.
 func (c *markedConn) Write(p []byte) (int, error) {
 	c.writes.Add(1)
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	if err == nil && c.given.Load() {
+		err = fail.At("http.sent")
+	}
+	return n, err
 }
 
 func markedDial(d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -49,16 +55,9 @@ func (m *sentMark) got(info httptrace.GotConnInfo) {
 	}
 	if m.conn, _ = c.(*markedConn); m.conn != nil {
 		m.before = m.conn.writes.Load()
+		m.conn.given.Store(true)
 	}
 	m.reused = info.Reused
-}
-
-// wrote is called when a whole request is on its way. A failpoint breaks the
-// connection here: the target has heard of the call, its answer is lost.
-func (m *sentMark) wrote(info httptrace.WroteRequestInfo) {
-	if info.Err == nil && fail.At("http.sent") != nil && m.conn != nil {
-		_ = m.conn.Close()
-	}
 }
 
 // sent tells whether anything of the call was written. It is exact once
