@@ -379,3 +379,8 @@ func TestSlotsDependOnWhereRedisRuns(t *testing.T) {
 		})
 	}
 }
+
+func TestZoneDataThatCantBeReadStopsTheStart(t *testing.T) {
+	_, err := (&cli{configPath: configText(t, "zone_data: /nowhere/zones.zip\n")}).config()
+	require.EqualError(t, err, "zone_data: read zone data: open /nowhere/zones.zip: no such file or directory")
+}
