@@ -1,0 +1,189 @@
+// Command faults attacks ax: it runs installations of real processes, kills,
+// freezes and cuts them off under load, and holds what is left against what was
+// promised. README.md says how to run it, docs/reliability.md what came of it.
+//
+// It imports nothing of ax: what judges must not share the mistakes of what is
+// judged. All traffic stays on this machine.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// options of a run of the bench.
+type options struct {
+	ax    string // program, built with failpoints
+	root  string // of the repository
+	only  *regexp.Regexp
+	smoke bool
+	seeds int
+	first uint64
+	seats int
+	keep  bool
+	out   string
+	prove bool
+}
+
+func main() {
+	var o options
+	only := flag.String("run", "", "only scenarios whose name matches this expression")
+	flag.BoolVar(&o.smoke, "smoke", false, "only the smoke set, one seed each")
+	flag.IntVar(&o.seeds, "seeds", 10, "runs of each scenario")
+	flag.Uint64Var(&o.first, "seed", 1, "first seed; -seed 7 -seeds 1 repeats one run")
+	flag.IntVar(&o.seats, "seats", 3, "runs at a time")
+	flag.BoolVar(&o.keep, "keep", false, "keep the folders of clean runs too")
+	flag.StringVar(&o.out, "out", "", "write the table to this file, between its marks")
+	flag.BoolVar(&o.prove, "prove", false, "after a clean F00, plant a fault for each check")
+	flag.StringVar(&o.ax, "ax", "", "attack this program instead of building one; it needs the tag failpoint")
+	list := flag.Bool("list", false, "list the scenarios")
+	sinkPort, record := flag.String("sink", "", "be the sink on this port"), flag.String("record", "", "file of the sink's record")
+	flag.Parse()
+	if *sinkPort != "" {
+		exit(serveSink(*sinkPort, *record))
+	}
+	if *list {
+		for _, sc := range scenarios() {
+			fmt.Printf("%-14s %s%s\n", sc.name, choose(sc.smoke, "S  ", "   "), sc.says)
+		}
+		return
+	}
+	if o.smoke {
+		o.seeds, o.prove = 1, true
+	}
+	var err error
+	if o.only, err = regexp.Compile("^(" + *only + ")"); err != nil {
+		exit(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	exit(runAll(ctx, o))
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "faults:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// job is one run to be made.
+type job struct {
+	sc   scenario
+	seed uint64
+}
+
+func (o options) jobs() []job {
+	var out []job
+	for i := range uint64(o.seeds) {
+		for _, sc := range scenarios() {
+			if o.only.MatchString(sc.name) && (!o.smoke || sc.smoke) {
+				out = append(out, job{sc, o.first + i})
+			}
+		}
+	}
+	return out
+}
+
+func runAll(ctx context.Context, o options) error {
+	dir, err := os.MkdirTemp("", "ax-faults-")
+	if err != nil {
+		return err
+	}
+	if o.root, err = repository(); err != nil {
+		return err
+	}
+	if o.ax == "" {
+		o.ax = filepath.Join(dir, "ax")
+		if err := buildAx(ctx, o.root, o.ax, "-tags", "failpoint"); err != nil {
+			return err
+		}
+	}
+	jobs := o.jobs()
+	fmt.Printf("%d runs, %d at a time; seeds %d to %d; what is red stays in %s\n", len(jobs), o.seats, o.first, o.first+uint64(o.seeds)-1, dir)
+	began := time.Now()
+	outcomes, err := o.runJobs(ctx, dir, jobs)
+	if err != nil {
+		return err
+	}
+	t := tableOf(outcomes)
+	fmt.Printf("\n%s\n%d runs in %s\n", t.markdown(), len(outcomes), time.Since(began).Round(time.Second))
+	if o.out != "" {
+		if err := t.writeInto(o.out); err != nil {
+			return err
+		}
+	}
+	if t.red > 0 {
+		return fmt.Errorf("%d of %d runs are red; their evidence is in %s", t.red, len(outcomes), dir)
+	}
+	return os.RemoveAll(dir)
+}
+
+// runJobs shares the jobs among the seats.
+func (o options) runJobs(ctx context.Context, dir string, jobs []job) ([]outcome, error) {
+	next := make(chan job)
+	var mu sync.Mutex
+	var outcomes []outcome
+	var failed []error
+	var all sync.WaitGroup
+	for i := range min(o.seats, len(jobs)) {
+		all.Go(func() {
+			s, err := newSeat(o, filepath.Join(dir, fmt.Sprintf("seat%d", i)))
+			defer s.close()
+			for j := range next {
+				if err != nil {
+					continue
+				}
+				out := s.run(ctx, j.sc, j.seed)
+				mu.Lock()
+				outcomes = append(outcomes, out)
+				fmt.Println(out.line())
+				mu.Unlock()
+			}
+			if err != nil {
+				mu.Lock()
+				failed = append(failed, err)
+				mu.Unlock()
+			}
+		})
+	}
+	for _, j := range jobs {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- j
+	}
+	close(next)
+	all.Wait()
+	return outcomes, errors.Join(append(failed, ctx.Err())...)
+}
+
+// repository is the root of ax's sources, from anywhere inside.
+func repository() (string, error) {
+	out, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the repository: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func buildAx(ctx context.Context, root, to string, args ...string) error {
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build", "-buildvcs=false"}, args...), "-o", to, ".")...)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build ax: %w\n%s", err, out)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+// mariadb is a database server with its own data folder. ax reaches it over
+// TCP as a user without special rights, the bench over the socket as root.
+type mariadb struct {
+	*process
+	dir  string
+	port int
+	args []string
+	root *sql.DB
+}
+
+// newMaria installs and starts a server in dir; more arguments go to mariadbd.
+func newMaria(dir string, more ...string) (*mariadb, error) {
+	m := &mariadb{dir: dir, port: freePort(), args: more}
+	data := m.data()
+	out, err := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+data, "--user=root", "--auth-root-authentication-method=normal", "--skip-test-db").CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("install MariaDB's tables: %w\n%s", err, out)
+	}
+	if m.root, err = sql.Open("mysql", "root@unix("+m.socket()+")/?multiStatements=true"); err != nil {
+		return nil, err
+	}
+	if err := m.start(); err != nil {
+		return nil, err
+	}
+	_, err = m.root.Exec("CREATE USER ax@'%'")
+	return m, err
+}
+
+func (m *mariadb) data() string   { return filepath.Join(m.dir, "maria") }
+func (m *mariadb) socket() string { return filepath.Join(m.dir, "m.sock") }
+func (m *mariadb) addr() string   { return "127.0.0.1:" + strconv.Itoa(m.port) }
+
+// start runs the server on its data and waits until it answers.
+func (m *mariadb) start() error {
+	// What is lost with a crash of the whole machine is not what the bench is
+	// about: only the process is killed, and the page cache survives that.
+	args := append([]string{
+		"--no-defaults", "--datadir=" + m.data(), "--user=root", "--socket=" + m.socket(), "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.port),
+		"--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2", "--skip-log-bin", "--skip-name-resolve", "--pid-file=" + filepath.Join(m.dir, "m.pid"),
+	}, m.args...)
+	var err error
+	if m.process, err = launch(m.dir, "mariadb", nil, "mariadbd", args...); err != nil {
+		return err
+	}
+	return within(30*time.Second, "MariaDB answers", func() bool { return m.root.Ping() == nil })
+}
+
+// create makes an empty database that the user ax may use.
+func (m *mariadb) create(name string) error {
+	_, err := m.root.Exec("CREATE DATABASE " + name + " CHARACTER SET utf8mb4; GRANT ALL ON " + name + ".* TO ax@'%'")
+	return err
+}
+
+// open reads and writes a database as root, past all links.
+func (m *mariadb) open(name string) (*sql.DB, error) {
+	return sql.Open("mysql", "root@unix("+m.socket()+")/"+name+"?interpolateParams=true")
+}
+
+func freePort() int {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err) // no port is left on this machine
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port
+}
+
+// within waits until ok holds.
+func within(limit time.Duration, what string, ok func() bool) error {
+	end := time.Now().Add(limit)
+	for !ok() {
+		if time.Now().After(end) {
+			return fmt.Errorf("not within %s: %s", limit, what)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil
+}
