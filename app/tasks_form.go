@@ -199,6 +199,7 @@ func (a *App) preview(c *gin.Context, typed views.TaskValues, old sched.Task) vi
 	out.Errors = scheduleErrors(f.with(err))
 	if len(out.Errors) == 0 {
 		out.Schedule, out.Calendar = meaning.Schedule, meaning.Calendar
+		out.PerYear = meaning.PerYear
 		out.Warnings, out.Next, out.Zone, out.Off, out.Shift = meaning.Warnings, meaning.Next, meaning.Zone, meaning.Off, meaning.Shift
 	}
 	return out

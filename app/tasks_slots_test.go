@@ -137,6 +137,9 @@ func TestThePreviewSaysWhatCalendarWindowAndPoliciesDo(t *testing.T) {
 	editor := h.as("editor")
 	preview := func(changes ...string) *answer { return editor.get(query("/tasks/preview", slotFields(changes...)...)) }
 	got := preview()
+	require.Equal(t, "22 runs in a usual month.", got.text("[data-test=often]"))
+	require.Equal(t, "1 run in a year.", preview("schedule.cron", "30 2 2 2 *").text("[data-test=often]"))
+	require.False(t, preview("schedule.cron", "* * * * *").has("[data-test=often]"))
 	rules := got.texts("[data-test=rule]")
 	require.Equal(t, "Only on workdays of Bank days. A slot on another day moves to the next workday.", rules[0])
 	require.Equal(t, "From Thu 10 Dec 00:00 to Fri 10 Dec 2027 00:00.", rules[1])

@@ -172,7 +172,7 @@ func shownEditTask() TaskFormPage {
 	if err != nil {
 		zone = time.UTC
 	}
-	p.Preview = TaskPreview{Schedule: p.Stored.Spec.Schedule, Zone: zone, Timeout: 5 * time.Minute, Warnings: []fault.Text{
+	p.Preview = TaskPreview{Schedule: p.Stored.Spec.Schedule, Zone: zone, Timeout: 5 * time.Minute, PerYear: 260, Warnings: []fault.Text{
 		{Format: "On %s the clocks go forward from %s to %s: what is due in between runs once, at %s", Args: []any{"2027-03-28", "02:00", "03:00", "03:00"}},
 	}}
 	for _, day := range []int{3, 4, 7, 8, 9} {

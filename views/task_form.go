@@ -42,6 +42,7 @@ type TaskPreview struct {
 	Next     []time.Time
 	Zone     *time.Location
 	Errors   []fault.FieldError
+	PerYear  int           // runs; 0: not counted
 	Timeout  time.Duration // of one attempt; 0 when it can't be read
 
 	Calendar      string // name of the calendar followed

@@ -200,3 +200,16 @@ func runsRate(runs []sched.Run) (rate sched.Rate, took []time.Duration) {
 	}
 	return rate, took
 }
+
+// oftenSentence says how many runs a month has, or a year when it has fewer than
+// one a month; "" when they are not counted.
+func oftenSentence(ctx context.Context, perYear int) string {
+	const months = 12
+	switch {
+	case perYear >= months:
+		return tn(ctx, "%d runs in a usual month.", (perYear+months/2)/months)
+	case perYear > 0:
+		return tn(ctx, "%d runs in a year.", perYear)
+	}
+	return ""
+}

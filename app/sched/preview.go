@@ -16,6 +16,7 @@ type Preview struct {
 	Warnings []fault.Text
 	Next     []time.Time // UTC: slots that run, without the jitter
 	Off      []DayOff    // the next days on which slots don't run
+	PerYear  int         // runs in the first 365 days; 0: none, or not counted
 	Shift    *ClockShift // the next change of offset; nil: none within a year, or it doesn't matter
 	Zone     *time.Location
 }
@@ -42,6 +43,9 @@ func PreviewSchedule(w ScheduleSpec, c *calendar.Calendar, from time.Time, count
 	p := Preview{
 		Schedule: s, Zone: zone, Words: map[string]string{},
 		Next: times.runs(from, min(max(count, 1), maxPreview)), Off: times.DaysOff(from),
+	}
+	if s.Kind == KindCron {
+		p.PerYear = times.perYear(from)
 	}
 	if s.FixedDelay {
 		p.Next = p.Next[:min(len(p.Next), 1)] // the others follow the ends of runs

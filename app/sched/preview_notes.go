@@ -9,11 +9,12 @@ import (
 
 // How far a preview looks.
 const (
-	previewYears   = 2   // for a slot that the calendar leaves
-	previewDays    = 400 // for days off
-	previewPlain   = 1   // plain weekends that it names
-	previewListed  = 3   // listed days off that it names
-	previewGapSize = 50  // slots that the smallest gap is taken from
+	previewYears   = 2    // for a slot that the calendar leaves
+	previewDays    = 400  // for days off
+	previewPlain   = 1    // plain weekends that it names
+	previewListed  = 3    // listed days off that it names
+	previewGapSize = 50   // slots that the smallest gap is taken from
+	previewCounted = 9000 // slots of a year that are counted: one an hour
 )
 
 // DayOff is a day on which slots don't run.
@@ -56,6 +57,29 @@ func (w Times) runs(from time.Time, n int) []time.Time {
 		out = append(out, slot)
 	}
 	return out
+}
+
+// perYear counts the runs of the slots of the 365 days after from, or after the
+// window's beginning, those that are moved on from them too; 0 when there are
+// more slots than are counted, and when the window ends before.
+func (w Times) perYear(from time.Time) int {
+	from = latest(from, w.from)
+	until := from.AddDate(0, 0, 365)
+	if !w.Within(until) {
+		return 0
+	}
+	runs, slots := map[int64]bool{}, 0
+	for slot, ok := w.raw.Next(from); ok && !slot.After(until); slot, ok = w.raw.Next(slot) {
+		if slots++; slots > previewCounted {
+			return 0
+		}
+		if to, ok := w.Moved(slot); ok {
+			runs[to.UnixMilli()] = true
+		} else if !w.Off(slot) {
+			runs[slot.UnixMilli()] = true
+		}
+	}
+	return len(runs)
 }
 
 // DaysOff names the next days on which slots don't run: listed ones, and one

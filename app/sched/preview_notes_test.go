@@ -74,6 +74,48 @@ func TestATaskIsWarnedOfAYearWithoutDataWhenItsCalendarIs(t *testing.T) {
 	require.Zero(t, taskOf(gone).NoData(noon()))
 }
 
+// Runs are counted as they are: without days that are dropped, once when they
+// are moved to a slot that is there, and not at all when it would take long.
+func TestThePreviewCountsTheRunsOfAYear(t *testing.T) {
+	cron := func(expr string, change ...func(*ScheduleSpec)) ScheduleSpec {
+		w := ScheduleSpec{Kind: KindCron, Cron: expr, Timezone: "UTC"}
+		for _, c := range change {
+			c(&w)
+		}
+		return w
+	}
+	by := func(move CalendarMove) func(*ScheduleSpec) {
+		return func(w *ScheduleSpec) { w.Calendar, w.CalendarMove = "bank", move }
+	}
+	empty := bankDays()
+	clear(empty.Listed)
+	for name, c := range map[string]struct {
+		w    ScheduleSpec
+		want int
+	}{
+		"each day":                  {cron("0 9 * * *"), 365},
+		"each hour":                 {cron("0 * * * *"), 8760},
+		"each half hour: too many":  {cron("0,30 * * * *"), 0},
+		"the first of the month":    {cron("0 9 1 * *"), 12},
+		"once a year":               {cron("0 9 1 1 *"), 1},
+		"workdays":                  {cron("0 9 * * *", by(MoveDrop)), 261},
+		"moved to what is there":    {cron("0 9 * * *", by(MoveNext)), 261},
+		"moved to where nothing is": {cron("0 9 1 * *", by(MoveNext)), 12},
+		"the window ends before":    {cron("0 9 * * *", func(w *ScheduleSpec) { w.EndAt = noon().AddDate(0, 6, 0) }), 0},
+		"the window begins later":   {cron("0 9 * * *", func(w *ScheduleSpec) { w.StartAt = noon().AddDate(0, 0, 1) }), 365},
+		"an interval":               {ScheduleSpec{Kind: KindInterval, EverySeconds: 86400}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var cal *calendar.Calendar
+			if c.w.Calendar != "" {
+				cal = empty
+			}
+			p, _ := previewed(t, c.w, cal, noon())
+			require.Equal(t, c.want, p.PerYear)
+		})
+	}
+}
+
 func TestAPreviewNamesOnePlainWeekendOnly(t *testing.T) {
 	w := ScheduleSpec{Kind: KindCron, Cron: "0 9 * * *", Timezone: "UTC", Calendar: "bank"}
 	p, _ := previewed(t, w, bankDays(), noon())
