@@ -41,7 +41,7 @@ test-slow: ## run the tests tagged slow: crashes, kills, thousands of delays
 cronlib: ## hold app/cron to a published library, L, W, # and years too
 	cd bench/cronlib && go run .
 
-model: ## visit every state of small configurations of the protocol (5 minutes)
+model: ## visit every state of small configurations of the protocol (5–10 minutes)
 	cd bench/model && nice go run .
 
 check: fmt-check vet gen-check tidy-check lengths lint ## check all that needs no running
