@@ -126,6 +126,10 @@ func (e *evidence) addWorks(h *house) error {
 	})
 }
 
+// clockSlack is how far a node's idea of the ledger's clock may be off, in ms:
+// it reads that clock at each beat, and the answer takes its time.
+const clockSlack = 1000
+
 // addSlots is the oracle: which slots there must be, and in which span there
 // may be some. All schedules of the load are whole multiples of their interval
 // since 1970, so it counts, and shares no code with ax.
@@ -142,13 +146,13 @@ func (e *evidence) addSlots(h *house) error {
 			if s.off == 0 {
 				until, last = now-2000, now
 			}
-			for at := (s.on/every + 1) * every; at < until; at += every {
+			for at := ((s.on+clockSlack)/every + 1) * every; at < until-clockSlack; at += every {
 				if err := add(h.taskID(s.task.code), at); err != nil {
 					return err
 				}
 			}
 			// A slot is planned up to two seconds ahead.
-			h.frames = append(h.frames, []any{h.taskID(s.task.code), every, s.askedOn, last + 3000})
+			h.frames = append(h.frames, []any{h.taskID(s.task.code), every, s.askedOn - clockSlack, last + clockSlack + 2000})
 		}
 		return nil
 	})

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -43,6 +44,7 @@ type house struct {
 	began  time.Time
 	story  []string // what was done to it, in order
 
+	mu      sync.Mutex
 	zombies bool               // a process may go on with work that was taken from it
 	frames  [][]any            // spans of the oracle
 	facts   map[string]float64 // figures of this run
@@ -172,6 +174,8 @@ func (h *house) command(args ...string) (string, error) {
 
 // tell notes what is done to the installation, for whoever reads a failure.
 func (h *house) tell(format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.story = append(h.story, fmt.Sprintf("%6.2fs ", time.Since(h.began).Seconds())+fmt.Sprintf(format, args...))
 }
 

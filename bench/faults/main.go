@@ -8,7 +8,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -133,28 +132,30 @@ func runAll(ctx context.Context, o options) error {
 
 // runJobs shares the jobs among the seats.
 func (o options) runJobs(ctx context.Context, dir string, jobs []job) ([]outcome, error) {
+	var seats []*seat
+	defer func() {
+		for _, s := range seats {
+			s.close()
+		}
+	}()
+	for i := range min(o.seats, len(jobs)) {
+		s, err := newSeat(o, filepath.Join(dir, fmt.Sprintf("seat%d", i)))
+		if err != nil {
+			return nil, err
+		}
+		seats = append(seats, s)
+	}
 	next := make(chan job)
 	var mu sync.Mutex
 	var outcomes []outcome
-	var failed []error
 	var all sync.WaitGroup
-	for i := range min(o.seats, len(jobs)) {
+	for _, s := range seats {
 		all.Go(func() {
-			s, err := newSeat(o, filepath.Join(dir, fmt.Sprintf("seat%d", i)))
-			defer s.close()
 			for j := range next {
-				if err != nil {
-					continue
-				}
 				out := s.run(ctx, j.sc, j.seed)
 				mu.Lock()
 				outcomes = append(outcomes, out)
 				fmt.Println(out.line())
-				mu.Unlock()
-			}
-			if err != nil {
-				mu.Lock()
-				failed = append(failed, err)
 				mu.Unlock()
 			}
 		})
@@ -167,7 +168,7 @@ func (o options) runJobs(ctx context.Context, dir string, jobs []job) ([]outcome
 	}
 	close(next)
 	all.Wait()
-	return outcomes, errors.Join(append(failed, ctx.Err())...)
+	return outcomes, ctx.Err()
 }
 
 // repository is the root of ax's sources, from anywhere inside.

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -25,8 +26,11 @@ type mariadb struct {
 // newMaria installs and starts a server in dir; more arguments go to mariadbd.
 func newMaria(dir string, more ...string) (*mariadb, error) {
 	m := &mariadb{dir: dir, port: freePort(), args: more}
-	data := m.data()
-	out, err := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+data, "--user=root", "--auth-root-authentication-method=normal", "--skip-test-db").CombinedOutput()
+	if err := os.MkdirAll(m.tmp(), 0o700); err != nil {
+		return nil, err
+	}
+	// Two that install at once would take each other's temporary tables away.
+	out, err := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+m.data(), "--tmpdir="+m.tmp(), "--user=root", "--auth-root-authentication-method=normal", "--skip-test-db").CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("install MariaDB's tables: %w\n%s", err, out)
 	}
@@ -41,6 +45,7 @@ func newMaria(dir string, more ...string) (*mariadb, error) {
 }
 
 func (m *mariadb) data() string   { return filepath.Join(m.dir, "maria") }
+func (m *mariadb) tmp() string    { return filepath.Join(m.dir, "mtmp") }
 func (m *mariadb) socket() string { return filepath.Join(m.dir, "m.sock") }
 func (m *mariadb) addr() string   { return "127.0.0.1:" + strconv.Itoa(m.port) }
 
@@ -49,7 +54,7 @@ func (m *mariadb) start() error {
 	// What is lost with a crash of the whole machine is not what the bench is
 	// about: only the process is killed, and the page cache survives that.
 	args := append([]string{
-		"--no-defaults", "--datadir=" + m.data(), "--user=root", "--socket=" + m.socket(), "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.port),
+		"--no-defaults", "--datadir=" + m.data(), "--tmpdir=" + m.tmp(), "--user=root", "--socket=" + m.socket(), "--bind-address=127.0.0.1", "--port=" + strconv.Itoa(m.port),
 		"--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2", "--skip-log-bin", "--skip-name-resolve", "--pid-file=" + filepath.Join(m.dir, "m.pid"),
 	}, m.args...)
 	var err error

@@ -10,20 +10,18 @@ import (
 // node is one ax process of the installation and its links, which stay when it
 // is started again.
 type node struct {
-	h        *house
-	name     string // web, scheduler1, worker2, …
-	roles    string
-	port     int // of the console; 0: none
-	metrics  int
-	bin      string
-	env      []string // more, for this node
-	db       *link
-	redis    *link
-	p        *process
-	pids     []int // of all its starts
-	unwell   bool  // it was killed, frozen or cut off from the ledger: its death may be declared
-	deadBy   []int // pids that the bench killed or froze
-	starting time.Time
+	h       *house
+	name    string // web, scheduler1, worker2, …
+	roles   string
+	port    int // of the console; 0: none
+	metrics int
+	bin     string
+	env     []string // more, for this node
+	db      *link
+	redis   *link
+	p       *process
+	pids    []int // of all its starts
+	deadBy  []int // pids that the bench killed, froze or cut off: their death may be declared
 }
 
 // addNode prepares a node; start runs it.
@@ -56,7 +54,6 @@ func (n *node) start(extra ...string) error {
 	if err != nil {
 		return err
 	}
-	n.starting = time.Now()
 	n.pids = append(n.pids, n.p.pid())
 	return nil
 }
@@ -64,12 +61,8 @@ func (n *node) start(extra ...string) error {
 // pulse makes deaths known within about two seconds, and looks often.
 var pulse = []string{"AX_NODE_BEAT=500ms", "AX_SCHEDULER_SCAN=200ms", "AX_SCHEDULER_SWEEP=200ms", "AX_WORKER_SHUTDOWN_GRACE=3s", "AX_LOG_FORMAT=json"}
 
-// Times that follow from pulse, by the rules of design.md: three missed beats
-// are a death, two a gap.
-const (
-	deadAfter  = 1500 * time.Millisecond
-	freshAfter = 1000 * time.Millisecond
-)
+// deadAfter follows from pulse: three missed beats are a death.
+const deadAfter = 1500 * time.Millisecond
 
 // kill ends the node as kill -9 does.
 func (n *node) kill() {
