@@ -44,6 +44,18 @@ cronlib: ## hold app/cron to a published library, L, W, # and years too
 model: ## visit every state of small configurations of the protocol (5–10 minutes)
 	cd bench/model && nice go run .
 
+faults: ## attack ax: every scenario with ten seeds, written into docs/reliability.md (half an hour)
+	cd bench/faults && go run . -out ../../docs/reliability.md
+
+faults-smoke: ## attack ax with the smoke set, and prove the checks (4 minutes)
+	cd bench/faults && go vet . && go test . && go run . -smoke
+
+soak: ## attack ax for 30 minutes on end, and watch what it holds
+	cd bench/faults && go run . -soak 30m
+
+guards: ## take out one guard of the protocol at a time: the attack must notice each
+	cd bench/faults && go run . -guards
+
 check: fmt-check vet gen-check tidy-check lengths lint ## check all that needs no running
 
 fmt-check: ## see that the Go and templ files are formatted
@@ -93,4 +105,4 @@ bench: ## measure engine and schedules, write docs/benchmarks.md (an hour)
 shots: ## write pictures of all pages of the demo to shots/
 	@.ci/shots shots
 
-.PHONY: help dev gen gallery demo test test-slow cronlib model check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
+.PHONY: help dev gen gallery demo test test-slow cronlib model faults faults-smoke soak guards check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots

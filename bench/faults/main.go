@@ -33,6 +33,9 @@ type options struct {
 	keep  bool
 	out   string
 	prove bool
+	soak  time.Duration
+	old   string // commit of the earlier version
+	bins  string // folder of the programs beside ax
 }
 
 func main() {
@@ -46,6 +49,8 @@ func main() {
 	flag.StringVar(&o.out, "out", "", "write the table to this file, between its marks")
 	flag.BoolVar(&o.prove, "prove", false, "after a clean F00, plant a fault for each check")
 	flag.StringVar(&o.ax, "ax", "", "attack this program instead of building one; it needs the tag failpoint")
+	flag.StringVar(&o.old, "old", "HEAD~15", "commit of the earlier version that is mixed in")
+	flag.DurationVar(&o.soak, "soak", 0, "only the soak, for so long")
 	list := flag.Bool("list", false, "list the scenarios")
 	sinkPort, record := flag.String("sink", "", "be the sink on this port"), flag.String("record", "", "file of the sink's record")
 	flag.Parse()
@@ -85,6 +90,9 @@ type job struct {
 }
 
 func (o options) jobs() []job {
+	if o.soak > 0 {
+		return []job{{soakScenario(o.soak), o.first}}
+	}
 	var out []job
 	for i := range uint64(o.seeds) {
 		for _, sc := range scenarios() {
@@ -110,7 +118,11 @@ func runAll(ctx context.Context, o options) error {
 			return err
 		}
 	}
+	o.bins = dir
 	jobs := o.jobs()
+	if err := o.buildBins(ctx, jobs); err != nil {
+		return err
+	}
 	fmt.Printf("%d runs, %d at a time; seeds %d to %d; what is red stays in %s\n", len(jobs), o.seats, o.first, o.first+uint64(o.seeds)-1, dir)
 	began := time.Now()
 	outcomes, err := o.runJobs(ctx, dir, jobs)

@@ -65,7 +65,7 @@ func tableOf(outcomes []outcome) table {
 			t.red++
 		}
 	}
-	for _, sc := range scenarios() {
+	for _, sc := range append(scenarios(), soakScenario(0)) {
 		if r := byName[sc.name]; r != nil {
 			t.rows = append(t.rows, *r)
 		}
