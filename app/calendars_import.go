@@ -98,6 +98,11 @@ func (a *App) look(c *gin.Context, page views.CalendarImport, in calendar.Import
 	switch kind := fault.KindOf(err); {
 	case err == nil:
 		page.Read = &read
+		effect, bad := a.outlook.Effect(c.Request.Context(), actor(c), read.Was, read.Calendar, read.Changes)
+		if bad != nil {
+			return reply{}, bad
+		}
+		page.Effect = &effect
 	case kind == fault.KindInvalid:
 		page.Errors = errorsOf(err)
 	case kind == fault.KindMalformed || kind == fault.KindTooLarge:

@@ -109,6 +109,9 @@ func TestACalendarByThePages(t *testing.T) {
 	require.Contains(t, c.get("/calendars/store/export.ics").body, "BEGIN:VEVENT")
 
 	h.task("orders.send", follow("store"))
+	touched := c.multi("/calendars/store/import", "2027-01-03,off", "mode", "add", "version", "5", "step", "look")
+	require.Contains(t, touched.text("[data-test=slots]"), "of 1 task fall on days that change")
+	require.Equal(t, "No coming slot falls on a day that changes.", c.multi("/calendars/store/import", "2020-01-06,off", "mode", "add", "version", "5", "step", "look").text("[data-test=slots]"))
 	require.Contains(t, c.get("/calendars/store").text("[data-test=uses]"), "moves to the next workday")
 	require.Equal(t, "/tasks?calendar=store", c.get("/calendars/store").attr(".facts a", "href"))
 	require.Equal(t, "/tasks?calendar=store", c.get("/calendars").attr(`[data-calendar=store] a.ink`, "href"))

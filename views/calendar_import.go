@@ -7,6 +7,7 @@ import (
 
 	"ax/app/calendar"
 	"ax/app/fault"
+	"ax/app/sched"
 	"ax/views/ui"
 )
 
@@ -21,8 +22,9 @@ type CalendarImport struct {
 	Reason string
 	Seen   string // what was shown: only that is stored
 	Errors []fault.FieldError
-	Read   *calendar.Imported // nil until something was read
-	Moved  string             // somebody changed the calendar meanwhile
+	Read   *calendar.Imported    // nil until something was read
+	Effect *sched.CalendarEffect // what the changes mean for slots; nil: not known
+	Moved  string                // somebody changed the calendar meanwhile
 }
 
 // CalendarChoose asks into which calendar a file goes.
@@ -170,6 +172,19 @@ func (p CalendarImport) effect(ctx context.Context) string {
 		}
 	}
 	return t(ctx, "%s and %s.", tn(ctx, "%d workdays become days off", lost), tn(ctx, "%d days off become workdays", won))
+}
+
+// slotsWords says how many coming slots the changes touch.
+func (p CalendarImport) slotsWords(ctx context.Context) string {
+	e := p.Effect
+	slots, tasks := tn(ctx, "%d slots", e.Slots), tn(ctx, "%d tasks", e.Tasks)
+	switch {
+	case e.Cut:
+		return t(ctx, "At least %s of %s fall on days that change; not all were looked at.", slots, tasks)
+	case e.Slots == 0:
+		return t(ctx, "No coming slot falls on a day that changes.")
+	}
+	return t(ctx, "%s of %s fall on days that change.", slots, tasks)
 }
 
 // between gives the first and last year that the file has days of.

@@ -26,7 +26,7 @@ func calendarExamples() []Example {
 	idle := row
 	idle.Tasks = 0
 	read := sampleImport(cn)
-	looked := CalendarImport{CalendarRow: row, Year: 2027, Mode: calendar.ReplaceYears, Text: sampleLinesOf2027, File: "holiday-2027.csv", Reason: "State Council notice for 2027", Seen: "x", Read: &read}
+	looked := CalendarImport{CalendarRow: row, Year: 2027, Mode: calendar.ReplaceYears, Text: sampleLinesOf2027, File: "holiday-2027.csv", Reason: "State Council notice for 2027", Seen: "x", Read: &read, Effect: &sched.CalendarEffect{Slots: 61, Tasks: 12}}
 	moved := looked
 	moved.Moved = "wei changed the calendar meanwhile: it is at version 4, you began from 3"
 	same := looked

@@ -24,9 +24,9 @@ type TaskDayOff struct {
 }
 
 // outlookStore gives tasks that go by a calendar, with their calendars, those
-// with the next slots first.
+// with the next slots first; of one calendar when it is named.
 type outlookStore interface {
-	CalendarTasks(ctx context.Context, s access.Scope, limit int) ([]Task, error)
+	CalendarTasks(ctx context.Context, s access.Scope, calendar string, limit int) ([]Task, error)
 }
 
 // Outlook tells what calendars will do to slots.
@@ -42,7 +42,7 @@ func NewOutlook(store outlookStore, clock *Clock) *Outlook { return &Outlook{sto
 // is dropped or moved, by time: of each task its next listed days off, and one
 // plain weekend day.
 func (o *Outlook) DaysOff(ctx context.Context, by access.Actor, s access.Scope) ([]TaskDayOff, error) {
-	tasks, err := o.store.CalendarTasks(ctx, within(s, by.Scope()), outlookTasks)
+	tasks, err := o.store.CalendarTasks(ctx, within(s, by.Scope()), "", outlookTasks)
 	if err != nil {
 		return nil, err
 	}

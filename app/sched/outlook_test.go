@@ -16,7 +16,7 @@ type outlookBook struct {
 	scope access.Scope
 }
 
-func (b *outlookBook) CalendarTasks(_ context.Context, s access.Scope, _ int) ([]Task, error) {
+func (b *outlookBook) CalendarTasks(_ context.Context, s access.Scope, _ string, _ int) ([]Task, error) {
 	b.scope = s
 	return b.tasks, nil
 }
@@ -50,4 +50,39 @@ func TestTheOutlookNamesWhatCalendarsDo(t *testing.T) {
 	got, err = NewOutlook(book, clock).DaysOff(t.Context(), access.Actor{Admin: true}, access.Scope{})
 	require.NoError(t, err)
 	require.Len(t, got, outlookRows)
+}
+
+// A change of a calendar is told by the coming slots whose day it turns.
+func TestTheEffectOfAChangeIsCounted(t *testing.T) {
+	was := &calendar.Calendar{Code: "cn", Week: calendar.MondayToFriday, Listed: map[calendar.Day]calendar.Entry{calendar.Date(2026, 3, 10): {Name: "old name"}}}
+	next := &calendar.Calendar{Code: "cn", Week: calendar.MondayToFriday, Listed: map[calendar.Day]calendar.Entry{
+		calendar.Date(2026, 2, 27): {}, calendar.Date(2026, 3, 2): {}, calendar.Date(2026, 3, 4): {}, calendar.Date(2026, 3, 7): {Work: true}, calendar.Date(2026, 3, 8): {},
+		calendar.Date(2026, 3, 10): {Name: "new name"},
+	}}
+	follows := func(expr string, mode CalendarMode) Task {
+		s := cronOf(expr, "UTC")
+		s.Calendar, s.CalendarMode, s.CalendarMove = "cn", mode, MoveDrop
+		return taskOf(s)
+	}
+	effect := func(tasks ...Task) CalendarEffect {
+		t.Helper()
+		got, err := NewOutlook(&outlookBook{tasks: tasks}, NewClock(noon)).Effect(t.Context(), access.Actor{Admin: true}, was, next, calendar.Diff(was.Listed, next.Listed))
+		require.NoError(t, err)
+		return got
+	}
+	require.Equal(t, CalendarEffect{Slots: 5, Tasks: 1}, effect(follows("0 9,15 * * *", OnWorkdays)),
+		"15:00 of the 2nd, and both of the 4th and the 7th: not what is past, is off anyhow, or has a new name only")
+	require.Equal(t, CalendarEffect{}, effect(follows("0 9 11 * *", OnWorkdays)))
+	ended := follows("0 9 * * *", OnWorkdays)
+	ended.Spec.Schedule.EndAt = noon().AddDate(0, 0, 3)
+	require.Equal(t, CalendarEffect{Slots: 1, Tasks: 1}, effect(ended, follows("0 9 11 * *", OnWorkdays)))
+
+	busy := effect(follows("* * * * * *", OnWorkdays))
+	require.True(t, busy.Cut)
+	require.LessOrEqual(t, busy.Slots, effectSteps)
+	many := make([]Task, outlookTasks+1)
+	for i := range many {
+		many[i] = follows("0 9 4 3 *", OnWorkdays)
+	}
+	require.Equal(t, CalendarEffect{Slots: outlookTasks, Tasks: outlookTasks, Cut: true}, effect(many...))
 }
