@@ -30,6 +30,8 @@ func TestACalendarInABrowser(t *testing.T) {
 
 	b.open("/calendars")
 	b.fair("calendars")
+	b.open("/calendars/import")
+	b.fair("choose a calendar to import into")
 	b.open("/calendars/cn-workdays?year=2026")
 	require.Equal(t, "6", b.eval("String(document.querySelectorAll('.mon td.make').length)"), "make-up workdays of 2026")
 	b.fair("calendar")
@@ -47,7 +49,7 @@ func TestACalendarInABrowser(t *testing.T) {
 	b.fairAsItIs("import, looked at")
 	b.eval(`document.querySelector('main form button[value=save]').click(); ''`)
 	b.waits("location.pathname === '/calendars/store-days' && location.search === '?year=2031'")
-	require.Equal(t, "4 worked", b.eval("document.querySelector('.mon td.make').textContent"))
+	b.waits("document.querySelector('.mon td.make')?.textContent === '4 worked'")
 
 	b.open("/calendars/store-days/edit?year=2031")
 	b.fill("[data-test=days-form]", map[string]string{"from": "2031-05-01", "to": "2031-05-03", "kind": "off", "name": "Labour Day"})
@@ -64,6 +66,8 @@ func TestACalendarInABrowser(t *testing.T) {
 	b.open("/calendars/store-days")
 	require.Contains(t, b.eval("document.querySelector('#uses').innerText"), "Snapshot")
 	b.fair("calendar in use")
+	b.open("/tasks?calendar=store-days")
+	b.fair("tasks of a calendar")
 }
 
 // fairAsItIs is fair of a page that a form was answered with: it can't be
