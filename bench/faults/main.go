@@ -36,6 +36,8 @@ type options struct {
 	soak  time.Duration
 	old   string // commit of the earlier version
 	bins  string // folder of the programs beside ax
+
+	guards bool // take guards out instead
 }
 
 func main() {
@@ -51,6 +53,8 @@ func main() {
 	flag.StringVar(&o.ax, "ax", "", "attack this program instead of building one; it needs the tag failpoint")
 	flag.StringVar(&o.old, "old", "HEAD~15", "commit of the earlier version that is mixed in")
 	flag.DurationVar(&o.soak, "soak", 0, "only the soak, for so long")
+	flag.BoolVar(&o.guards, "guards", false, "take the guards out one at a time: each time a check must turn red; -run chooses guards")
+	flag.StringVar(&o.root, "root", "", "build from the sources in this folder; empty: the repository around")
 	list := flag.Bool("list", false, "list the scenarios")
 	sinkPort, record := flag.String("sink", "", "be the sink on this port"), flag.String("record", "", "file of the sink's record")
 	flag.Parse()
@@ -72,6 +76,9 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if o.guards {
+		exit(o.takeOutGuards(ctx))
+	}
 	exit(runAll(ctx, o))
 }
 
@@ -109,8 +116,10 @@ func runAll(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if o.root, err = repository(); err != nil {
-		return err
+	if o.root == "" {
+		if o.root, err = repository(); err != nil {
+			return err
+		}
 	}
 	if o.ax == "" {
 		o.ax = filepath.Join(dir, "ax")
