@@ -50,6 +50,7 @@ type Options struct {
 // DB is an open ledger. It is safe for concurrent use.
 type DB struct {
 	write, read *gorm.DB
+	pulse       *gorm.DB // for signs of life: see pulseConns
 	dialect     dialect
 	log         *slog.Logger
 	pools       []*sql.DB
@@ -125,7 +126,7 @@ func (d *DB) Now(ctx context.Context) (time.Time, error) {
 		return time.Now().UTC().Truncate(time.Millisecond), nil
 	}
 	var ms int64
-	if err := d.pools[0].QueryRowContext(ctx, d.dialect.clock).Scan(&ms); err != nil {
+	if err := d.pulse.WithContext(ctx).Raw(d.dialect.clock).Row().Scan(&ms); err != nil {
 		return time.Time{}, fmt.Errorf("read the ledger's clock: %w", away(err))
 	}
 	return time.UnixMilli(ms).UTC(), nil

@@ -18,6 +18,11 @@ import (
 	"gorm.io/gorm"
 )
 
+// pulseConns are for the signs of life alone. They must not wait behind
+// statements that wait for a lock: a node whose pool is taken up lives, and
+// would be taken for dead.
+const pulseConns = 2
+
 // A connection is renewed well before servers and proxies drop idle ones.
 const mysqlConnLifetime = 4 * time.Minute
 
@@ -33,16 +38,14 @@ func openMySQL(ctx context.Context, o Options) (*DB, error) {
 	if err := checkServer(ctx, pool); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	// DisableWithReturning: with INSERT … RETURNING on MariaDB a "do nothing"
-	// reports one row on a conflict, which defeats "did I win the slot?".
-	g, err := gorm.Open(marking{gmysql.New(gmysql.Config{Conn: pool, DisableWithReturning: true})}, gormConfig(o.Log))
+	pulse, err := mysqlPool(cfg, pulseConns)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the ledger: %w", away(err)), pool.Close())
+		return nil, errors.Join(err, pool.Close())
 	}
 	migrations := cfg.Clone()
 	migrations.ReadTimeout = 0 // altering a big table takes its time
-	return &DB{
-		write: g, read: g, dialect: mysqlDialect(), log: o.Log, pools: []*sql.DB{pool},
+	d := &DB{
+		dialect: mysqlDialect(), log: o.Log, pools: []*sql.DB{pool, pulse},
 		migrationPool: func() (*sql.DB, func() error, error) {
 			p, err := mysqlPool(migrations, 4)
 			if err != nil {
@@ -50,7 +53,22 @@ func openMySQL(ctx context.Context, o Options) (*DB, error) {
 			}
 			return p, p.Close, nil
 		},
-	}, nil
+	}
+	if d.write, err = gormOn(pool, o.Log); err == nil {
+		d.read = d.write
+		d.pulse, err = gormOn(pulse, o.Log)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the ledger: %w", away(err)), d.Close())
+	}
+	return d, nil
+}
+
+// gormOn is GORM on a pool. DisableWithReturning: with INSERT … RETURNING on
+// MariaDB a "do nothing" reports one row on a conflict, which defeats "did I
+// win the slot?".
+func gormOn(pool *sql.DB, log *slog.Logger) (*gorm.DB, error) {
+	return gorm.Open(marking{gmysql.New(gmysql.Config{Conn: pool, DisableWithReturning: true})}, gormConfig(log))
 }
 
 // mysqlConfig reads the DSN and sets what correctness depends on.

@@ -55,7 +55,7 @@ func words(s string) []string {
 
 // Register inserts the row of a process start.
 func (d *DB) Register(ctx context.Context, n sched.NodeInfo) error {
-	return d.tx(ctx, "register node", func(tx *gorm.DB) error {
+	return d.txOn(ctx, d.pulse, "register node", func(tx *gorm.DB) error {
 		return tx.Create(&nodeRow{
 			ID: n.ID, Host: clip(n.Host, 100), Address: clip(n.Address, 100), Pid: n.PID, Version: clip(n.Version, 50),
 			Roles: strings.Join(n.Roles, ","), Queues: strings.Join(n.Queues, ","), Labels: strings.Join(n.Labels, ","),
@@ -69,7 +69,7 @@ func (d *DB) Register(ctx context.Context, n sched.NodeInfo) error {
 // dead. A gap on the ledger's clock begins its steady time anew.
 func (d *DB) Beat(ctx context.Context, b sched.Beat) (bool, error) {
 	var alive bool
-	err := d.tx(ctx, "beat of node "+b.NodeID, func(tx *gorm.DB) error {
+	err := d.txOn(ctx, d.pulse, "beat of node "+b.NodeID, func(tx *gorm.DB) error {
 		// steady_at stands before beat_at: MySQL assigns from left to right.
 		res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+
 			" SET steady_at=CASE WHEN ?-beat_at>? THEN ? ELSE steady_at END, beat_at=?, busy=?, clock_offset_ms=? WHERE id=? AND closed_at IS NULL AND dead_at IS NULL",
@@ -88,7 +88,7 @@ func (d *DB) Beat(ctx context.Context, b sched.Beat) (bool, error) {
 
 // CloseNode ends a node's row in order.
 func (d *DB) CloseNode(ctx context.Context, id string, now time.Time) error {
-	return d.tx(ctx, "close node "+id, func(tx *gorm.DB) error {
+	return d.txOn(ctx, d.pulse, "close node "+id, func(tx *gorm.DB) error {
 		return tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+" SET closed_at=?, busy=0 WHERE id=? AND closed_at IS NULL AND dead_at IS NULL", at(now), id).Error
 	})
 }

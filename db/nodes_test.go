@@ -1,11 +1,15 @@
 package db_test
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gorm.io/gorm"
 
 	"ax/app/sched"
 	"ax/db"
@@ -62,6 +66,33 @@ func TestABeatConfirmsTheNode(t *testing.T) {
 		require.Equal(t, later(25.001), nodeAt(t, d, n.ID).SteadyAt, "a longer one begins the steady time anew")
 		require.False(t, beat(t, d, dbtest.ID(), later(5)), "a node that isn't there")
 	})
+}
+
+// F14: locked tables took up every connection of the workers, who were
+// declared dead with their work, alive as they were.
+func TestABeatDoesNotWaitForAConnection(t *testing.T) {
+	t.Parallel()
+	d := dbtest.MariaDB(t)
+	n := dbtest.MakeNode(t, d)
+	release := make(chan struct{})
+	var held, all sync.WaitGroup
+	for range 16 { // what dbtest gives
+		held.Add(1)
+		all.Go(func() {
+			err := d.Tx(t.Context(), "wait for a lock", func(*gorm.DB) error { held.Done(); <-release; return nil })
+			assert.NoError(t, err)
+		})
+	}
+	held.Wait()
+	defer all.Wait()
+	defer close(release)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := d.Now(ctx)
+	require.NoError(t, err)
+	alive, err := d.Beat(ctx, sched.Beat{NodeID: n.ID, Now: later(5), Gap: 10 * time.Second})
+	require.NoError(t, err)
+	require.True(t, alive)
 }
 
 func TestAGoneNodeDoesNotBeat(t *testing.T) {

@@ -41,6 +41,7 @@ func openSQLite(ctx context.Context, o Options) (*DB, error) {
 		migrationPool: func() (*sql.DB, func() error, error) { return write, func() error { return nil }, nil },
 	}
 	if d.write, err = gorm.Open(marking{sqlite.New(sqlite.Config{Conn: write})}, gormConfig(o.Log)); err == nil {
+		d.pulse = d.write // nobody else could declare this process dead
 		d.read, err = gorm.Open(marking{sqlite.New(sqlite.Config{Conn: read})}, gormConfig(o.Log))
 	}
 	if err != nil {

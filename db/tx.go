@@ -27,12 +27,17 @@ const (
 // what says what was attempted; it begins the error. The error of fn is kept
 // for errors.Is. ErrCommitUnknown: it may be committed. ErrAway: it is not.
 func (d *DB) tx(ctx context.Context, what string, fn func(tx *gorm.DB) error) error {
+	return d.txOn(ctx, d.write, what, fn)
+}
+
+// txOn is tx on a pool of its own.
+func (d *DB) txOn(ctx context.Context, pool *gorm.DB, what string, fn func(tx *gorm.DB) error) error {
 	var err error
 	for try := range txRetries + 1 {
 		if try > 0 && !pause(ctx, try) {
 			break
 		}
-		if err = d.once(ctx, fn); err == nil || !isRetryable(err) || errors.Is(err, ErrCommitUnknown) {
+		if err = d.once(ctx, pool, fn); err == nil || !isRetryable(err) || errors.Is(err, ErrCommitUnknown) {
 			break
 		}
 		d.log.DebugContext(ctx, "transaction runs again", "what", what, "try", try+1, "error", err)
@@ -47,8 +52,8 @@ func (d *DB) tx(ctx context.Context, what string, fn func(tx *gorm.DB) error) er
 // that rests on it repeats it as a guard.
 func (d *DB) view(ctx context.Context) *gorm.DB { return d.read.WithContext(ctx) }
 
-func (d *DB) once(ctx context.Context, fn func(tx *gorm.DB) error) error {
-	tx := d.write.WithContext(ctx).Begin(&sql.TxOptions{})
+func (d *DB) once(ctx context.Context, pool *gorm.DB, fn func(tx *gorm.DB) error) error {
+	tx := pool.WithContext(ctx).Begin(&sql.TxOptions{})
 	if tx.Error != nil {
 		return away(tx.Error)
 	}

@@ -24,6 +24,7 @@ type ledger struct {
 	gone    map[string]bool // nodes that are dead or closed
 	closed  []string
 	holding []Held
+	locked  bool // Holding waits until its caller gives up
 	wishes  []string
 	lost    []Held
 	again   map[string]Message // of lost instances that go on
@@ -137,9 +138,13 @@ func (l *ledger) CloseNode(_ context.Context, id string, _ time.Time) error {
 	return l.call("CloseNode")
 }
 
-func (l *ledger) Holding(_ context.Context, id string) ([]Held, error) {
+func (l *ledger) Holding(ctx context.Context, id string) ([]Held, error) {
 	if err := l.call("Holding"); err != nil {
 		return nil, err
+	}
+	if l.locked {
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -205,23 +205,17 @@ func (n *Node) Live(ctx context.Context) {
 // for what runs here, and audits the claims. A node that finds itself
 // declared dead cancels what it runs and registers anew.
 func (n *Node) Beat(ctx context.Context) error {
-	began := n.mono()
-	reading, err := n.store.Now(ctx)
-	if err != nil {
-		return err
-	}
-	if jump := n.clock.Set(reading, false); jump.Abs() > ClockStop {
-		n.log.Error("the ledger's clock jumped, planning waits for two steady beats", "jump", jump)
-	}
-	id := n.ID()
-	alive, err := n.store.Beat(ctx, Beat{NodeID: id, Busy: n.Busy(), Offset: n.clock.Offset(), Now: reading, Gap: n.pulse.Fresh()})
+	id, alive, err := n.confirmIn(ctx)
 	if err != nil {
 		return err
 	}
 	if !alive {
 		return n.reborn(ctx)
 	}
-	n.confirm(began)
+	// What follows reads instances, and may have to wait for a lock that
+	// somebody holds on all of them. The next beat must not wait with it.
+	ctx, cancel := context.WithTimeout(ctx, n.pulse.Beat)
+	defer cancel()
 	wishes, err := n.store.Wishes(ctx, id)
 	if err != nil {
 		return err
@@ -230,6 +224,28 @@ func (n *Node) Beat(ctx context.Context) error {
 		n.CancelCall(instance)
 	}
 	return n.audit(ctx, id)
+}
+
+// confirmIn reads the ledger's clock and confirms the node's row; false when
+// the row's life is over. What takes longer than a beat may be old has failed:
+// another connection is tried.
+func (n *Node) confirmIn(ctx context.Context) (id string, alive bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, n.pulse.Fresh())
+	defer cancel()
+	began := n.mono()
+	reading, err := n.store.Now(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	if jump := n.clock.Set(reading, false); jump.Abs() > ClockStop {
+		n.log.Error("the ledger's clock jumped, planning waits for two steady beats", "jump", jump)
+	}
+	id = n.ID()
+	alive, err = n.store.Beat(ctx, Beat{NodeID: id, Busy: n.Busy(), Offset: n.clock.Offset(), Now: reading, Gap: n.pulse.Fresh()})
+	if err == nil && alive {
+		n.confirm(began)
+	}
+	return id, alive, err
 }
 
 // reborn gives up everything that the old row held and begins a new one.

@@ -55,6 +55,26 @@ func TestANodeBeatsEveryFiveSecondsAndSoonAfterAFailure(t *testing.T) {
 	})
 }
 
+// F14: a lock on all instances holds the audit up. A node that didn't beat
+// meanwhile would be taken for dead by one whose audit came before the lock.
+func TestTheNextBeatDoesNotWaitForTheAudit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.ledger.locked = true
+		stop := b.live(t)
+		time.Sleep(40 * time.Second)
+		stop()
+		var at []time.Time
+		for _, beat := range b.ledger.beats {
+			at = append(at, beat.Now)
+		}
+		require.GreaterOrEqual(t, len(at), 6)
+		for i := range at[1:] {
+			require.LessOrEqual(t, at[i+1].Sub(at[i]), DefaultPulse().Fresh(), "beat %d", i+1)
+		}
+	})
+}
+
 func TestEveryPartOfABeatMayFail(t *testing.T) {
 	for _, call := range []string{"Now", "Beat", "Wishes", "Holding"} {
 		synctest.Test(t, func(t *testing.T) {
