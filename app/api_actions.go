@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -145,6 +146,9 @@ func (s *api) triggerTask(ctx context.Context, k *call, in *taskIn) (*triggerOut
 	if err := decode(k.body, &body); err != nil {
 		return nil, err
 	}
+	// With a key, the request has one name however often it comes: the process
+	// that stored it may have died before it could keep its answer.
+	body.BizID = cmp.Or(body.BizID, k.name)
 	got, created, err := s.tasks.Trigger(ctx, k.actor, in.Code, body)
 	if err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ type call struct {
 	c     *gin.Context
 	actor access.Actor
 	body  []byte // as sent; "{}" when it was left out and may be
+	name  string // of what a request with an Idempotency-Key makes; empty without one
 }
 
 type callKey struct{}

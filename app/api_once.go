@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
 
 	"ax/app/access"
 )
@@ -43,6 +44,7 @@ func (s *api) once(op operation, k *call, work func()) {
 		s.respond(c, reply{}, err)
 		return
 	}
+	one.Name = uuid.Must(uuid.NewV7()).String()
 	answer, done, err := s.calls.BeginCall(ctx, one, s.now())
 	switch {
 	case err != nil:
@@ -50,6 +52,7 @@ func (s *api) once(op operation, k *call, work func()) {
 	case done:
 		s.repeat(c, answer)
 	default:
+		k.name = answer.Name
 		rec := &recorder{ResponseWriter: c.Writer}
 		c.Writer = rec
 		work()

@@ -152,5 +152,6 @@ func TestAnAnswerThatCantBeKeptIsGivenAllTheSame(t *testing.T) {
 	require.Contains(t, h.log.String(), "the answer of an idempotency key was not kept")
 	c.wants(v1+"/tasks/orders.send/trigger", "", 409)
 	h.forward(access.CallPatience)
-	c.wants(v1+"/tasks/orders.send/trigger", "", 202)
+	c.wants(v1+"/tasks/orders.send/trigger", "", 200)
+	require.Len(t, h.instances("orders.send"), 1, "the request was stored: its repetition finds it")
 }

@@ -11,7 +11,8 @@ import (
 	"ax/app/fault"
 )
 
-// callRow is a row of idempotency_keys; status 0 is a call still open.
+// callRow is a row of idempotency_keys; status 0 is a call still open, whose
+// body is the name of its work.
 type callRow struct {
 	Scope       string
 	Name        string
@@ -26,14 +27,15 @@ func (callRow) TableName() string { return "idempotency_keys" }
 
 // BeginCall claims an Idempotency-Key. done means that the same request was
 // answered already, with the answer given; else the caller does the work and
-// ends with FinishCall or DropCall. A claim that was left open by a process
-// that died can be taken over after access.CallPatience.
+// ends with FinishCall or DropCall, and names what it makes by the answer's
+// Name. A claim that was left open by a process that died can be taken over
+// after access.CallPatience: the name stays, for the work may have been done.
 // Faults: Invalid (the key was used with another body), Conflict (the same
 // request is being worked on).
 func (d *DB) BeginCall(ctx context.Context, c access.Call, now time.Time) (a access.Answer, done bool, err error) {
 	err = d.tx(ctx, "claim an idempotency key", func(tx *gorm.DB) error {
-		a, done = access.Answer{}, false
-		fresh := callRow{Scope: c.Scope, Name: c.Key, RequestHash: c.Hash, CreatedAt: at(now)}
+		a, done = access.Answer{Name: c.Name}, false
+		fresh := callRow{Scope: c.Scope, Name: c.Key, RequestHash: c.Hash, Body: maybe(c.Name), CreatedAt: at(now)}
 		was, ok, err := d.takeCall(tx, c)
 		if err == nil && !ok {
 			err = tx.Create(&fresh).Error
@@ -46,8 +48,11 @@ func (d *DB) BeginCall(ctx context.Context, c access.Call, now time.Time) (a acc
 			return err
 		}
 		if was.stale(now) {
-			return tx.Exec("UPDATE idempotency_keys SET request_hash=?, status=0, body=NULL, created_at=? WHERE scope=? AND name=?",
-				c.Hash, at(now), c.Scope, c.Key).Error
+			if was.Status == 0 && was.RequestHash == c.Hash {
+				a.Name = string(was.Body)
+			}
+			return tx.Exec("UPDATE idempotency_keys SET request_hash=?, status=0, body=?, created_at=? WHERE scope=? AND name=?",
+				c.Hash, maybe(a.Name), at(now), c.Scope, c.Key).Error
 		}
 		a, done = access.Answer{Status: was.Status, Body: string(was.Body)}, true
 		return was.refuse(c)

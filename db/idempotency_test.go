@@ -115,3 +115,26 @@ func TestOldKeysArePruned(t *testing.T) {
 		require.Equal(t, 2, count(t, d, "idempotency_keys"))
 	})
 }
+
+// C03: the process that stored a request without a biz_id died before it could
+// keep its answer. The repetition must ask for the same.
+func TestWhoTakesAKeyOverNamesTheWorkAsBefore(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		first, later := call, call
+		first.Name, later.Name = "first", "later"
+		a, _, err := begin(t, d, first, midday)
+		require.NoError(t, err)
+		require.Equal(t, "first", a.Name)
+		a, done, err := begin(t, d, later, midday.Add(access.CallPatience))
+		require.NoError(t, err)
+		require.False(t, done)
+		require.Equal(t, "first", a.Name)
+		a, _, err = begin(t, d, later, midday.Add(2*access.CallPatience))
+		require.NoError(t, err)
+		require.Equal(t, "first", a.Name, "and so does the next one")
+		require.NoError(t, d.FinishCall(t.Context(), first, access.Answer{Status: 202, Body: "{}"}))
+		a, _, err = begin(t, d, later, midday.Add(2*access.CallPatience+access.CallLife))
+		require.NoError(t, err)
+		require.Equal(t, "later", a.Name, "a key that is used again after a day means something new")
+	})
+}

@@ -24,12 +24,14 @@ type Call struct {
 	Scope string // the actor: "token 12"
 	Key   string
 	Hash  string // of method, path and body, SHA-256 in hex
+	Name  string // what the work is to be named, if nobody began it before
 }
 
 // Answer is what was said to a call.
 type Answer struct {
 	Status int
 	Body   string
+	Name   string // of the work, when it is still to be done: whoever takes it over from a process that died uses the same
 }
 
 // NewCall reads a request with an Idempotency-Key.
