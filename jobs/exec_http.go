@@ -30,9 +30,6 @@ const (
 	// servers close theirs after 2 s or more; a call that meets that moment
 	// fails without telling whether it was heard.
 	idleFor = 1500 * time.Millisecond
-	// connectTimeout ends only the connecting itself: the call's own deadline
-	// is the task's, but the dial is shared and would go on without one.
-	connectTimeout = time.Minute
 	// maxHeader is how much status line and headers a target may send.
 	maxHeader = 64 << 10
 	// staleTries bounds how often a call takes another connection because the
@@ -62,14 +59,16 @@ type HTTP struct {
 
 // NewHTTP makes the executor.
 func NewHTTP(o HTTPOptions) *HTTP {
-	dial := &net.Dialer{Timeout: connectTimeout, KeepAlive: 15 * time.Second, Control: o.Egress.Control}
+	dial := &dialer{
+		net: &net.Dialer{KeepAlive: 15 * time.Second, Control: o.Egress.Control},
+		tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"http/1.1"}},
+	}
 	plain := new(http.Protocols)
 	plain.SetHTTP1(true) // sentMark counts bytes of one connection per call
 	kept := &http.Transport{
 		Proxy:                  nil, // an address rule that a proxy gets around is none
-		DialContext:            markedDial(dial),
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
-		TLSHandshakeTimeout:    connectTimeout,
+		DialContext:            dial.plain,
+		DialTLSContext:         dial.secure,
 		MaxIdleConns:           1024,
 		MaxIdleConnsPerHost:    256,
 		IdleConnTimeout:        idleFor,
@@ -117,7 +116,7 @@ func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
 func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool) {
 	var mark sentMark
 	trace := &httptrace.ClientTrace{GotConn: mark.got}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, c.url, bytes.NewReader(c.body))
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(withEnd(ctx), trace), http.MethodPost, c.url, bytes.NewReader(c.body))
 	if err != nil {
 		return unsent(err), false
 	}

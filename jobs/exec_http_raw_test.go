@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -304,15 +305,55 @@ func TestAConnectionClosedWhileKeptIsReplaced(t *testing.T) {
 }
 
 func TestCallsLeaveNoGoroutinesBehind(t *testing.T) {
-	target := raw(t, func(c *net.TCPConn, _ int64) { hang(c) })
-	h := caller(t)
-	before := runtime.NumGoroutine()
-	var all sync.WaitGroup
-	for range 30 {
-		all.Go(func() { h.Execute(within(t, 200*time.Millisecond), callTo(target.url)) })
+	for name, url := range map[string]func(*testing.T) string{
+		"silent when called":       func(t *testing.T) string { return raw(t, func(c *net.TCPConn, _ int64) { hang(c) }).url },
+		"silent at the handshake":  func(t *testing.T) string { return "https://" + mute(t) },
+		"taking no connection":     func(t *testing.T) string { return "http://" + deaf(t) },
+		"taking no TLS connection": func(t *testing.T) string { return "https://" + deaf(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			target, h := url(t), caller(t)
+			before := runtime.NumGoroutine()
+			var all sync.WaitGroup
+			for range 30 {
+				all.Go(func() { h.Execute(within(t, 200*time.Millisecond), callTo(target)) })
+			}
+			all.Wait()
+			require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 5*time.Second, 20*time.Millisecond)
+		})
 	}
-	all.Wait()
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 5*time.Second, 20*time.Millisecond)
+}
+
+// mute is a target that takes connections and says nothing.
+func mute(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String() // the kernel takes them
+}
+
+// deaf is a target whose queue of connections is full: the kernel answers no
+// more of them.
+func deaf(t *testing.T) string {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Close(fd) })
+	require.NoError(t, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	require.NoError(t, syscall.Listen(fd, 0))
+	name, err := syscall.Getsockname(fd)
+	require.NoError(t, err)
+	addr := fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
+	for range 10 {
+		c, err := net.DialTimeout("tcp", addr, 300*time.Millisecond)
+		if err != nil {
+			return addr
+		}
+		t.Cleanup(func() { _ = c.Close() })
+	}
+	t.Skip("the queue of a listener can't be filled here")
+	return ""
 }
 
 func TestWorkThatCannotBeRepeatedGetsAConnectionOfItsOwn(t *testing.T) {

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"context"
 	"crypto/tls"
 	"net"
 	"net/http/httptrace"
@@ -28,16 +27,6 @@ func (c *markedConn) Write(p []byte) (int, error) {
 		err = fail.At("http.sent")
 	}
 	return n, err
-}
-
-func markedDial(d *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := d.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return &markedConn{Conn: c}, nil
-	}
 }
 
 // sentMark remembers how much was written to a connection before the call got

@@ -1,0 +1,71 @@
+package jobs
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"time"
+)
+
+// connectTimeout bounds a connecting whose call has a longer deadline.
+const connectTimeout = time.Minute
+
+// dialer makes the connections of calls. http.Transport lets a dial and a TLS
+// handshake go on when the call that wanted them is over, for others to use;
+// from a target that doesn't answer they would pile up until its time limit,
+// each with a descriptor, and in the end no other target could be called. So
+// they end with their call.
+type dialer struct {
+	net *net.Dialer
+	tls *tls.Config
+}
+
+// callOf is the key of the context of a call, inside the one that the
+// transport hands to the dialer: that one keeps values, but not the end.
+type callOf struct{}
+
+// withEnd makes a call's context known to the dialer.
+func withEnd(ctx context.Context) context.Context { return context.WithValue(ctx, callOf{}, ctx) }
+
+// bound gives a context that also ends with the call, and after connectTimeout.
+func bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	call, ok := ctx.Value(callOf{}).(context.Context)
+	if !ok {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(call, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// plain is http.Transport's DialContext.
+func (d *dialer) plain(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	c, err := d.net.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &markedConn{Conn: c}, nil
+}
+
+// secure is http.Transport's DialTLSContext.
+func (d *dialer) secure(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := bound(ctx)
+	defer cancel()
+	c, err := d.plain(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	config := d.tls.Clone()
+	if config.ServerName, _, err = net.SplitHostPort(address); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	t := tls.Client(c, config)
+	if err := t.HandshakeContext(ctx); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return t, nil
+}
