@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// behave answers by the path: /ok, /slow/<ms>, /hang, /fail, /flaky/<n> (the
+// behave answers by the path: /ok, /slow/<ms>, /around/<ms>, /hang, /fail, /flaky/<n> (the
 // first n attempts fail), /mended (only a replay succeeds), /accept/<ms> (202,
 // and a receipt after that time), /twice/<ms> (the receipt comes twice),
 // /early/<ms> (the receipt comes first, then the answer after that time),
 // /mute (202 and no receipt), /reset, /midbody, /drip, /flood, /later
-// (503 with Retry-After).
+// (503 with Retry-After), /busy (429 with it), /redirect/<how>, /raw/<what>,
+// /bomb, /receipts/<how> (behave_raw.go, behave_receipts.go).
 func (s *sinkServer) behave(w http.ResponseWriter, r *http.Request, c call, n int64) {
 	kind, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	value, _ := strconv.Atoi(rest)
@@ -24,6 +25,10 @@ func (s *sinkServer) behave(w http.ResponseWriter, r *http.Request, c call, n in
 		w.WriteHeader(http.StatusOK)
 	case "slow":
 		if wait(r, pause) {
+			w.WriteHeader(http.StatusOK)
+		}
+	case "around": // a little less, or more
+		if wait(r, pause+time.Duration(n%13-6)*10*time.Millisecond) {
 			w.WriteHeader(http.StatusOK)
 		}
 	case "hang":
@@ -39,6 +44,17 @@ func (s *sinkServer) behave(w http.ResponseWriter, r *http.Request, c call, n in
 	case "later":
 		w.Header().Set("Retry-After", rest)
 		w.WriteHeader(http.StatusServiceUnavailable)
+	case "busy":
+		w.Header().Set("Retry-After", rest)
+		w.WriteHeader(http.StatusTooManyRequests)
+	case "redirect":
+		redirect(w, r, rest)
+	case "raw":
+		raw(w, rest)
+	case "bomb":
+		bomb(w)
+	case "receipts":
+		s.misuse(w, r, rest, c, n)
 	default:
 		broken(w, r, kind)
 	}

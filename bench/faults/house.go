@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -46,8 +47,10 @@ type house struct {
 
 	mu      sync.Mutex
 	zombies bool               // a process may go on with work that was taken from it
+	orphans bool               // Redis says that messages are taken which nobody has
 	frames  [][]any            // spans of the oracle
 	facts   map[string]float64 // figures of this run
+	undo    []func()           // what close takes back, last first
 }
 
 // usual is the layout of faults.md 2.1.
@@ -220,5 +223,8 @@ func (h *house) close() {
 	if h.ledger != nil {
 		_, _ = h.ledger.Exec("DROP DATABASE " + h.name)
 		_ = h.ledger.Close()
+	}
+	for _, undo := range slices.Backward(h.undo) {
+		undo()
 	}
 }

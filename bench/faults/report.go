@@ -12,8 +12,11 @@ import (
 // line tells of one run, with all that is needed to find out why it is red.
 func (o outcome) line() string {
 	head := fmt.Sprintf("%-14s seed %-3d %5.1f s, %4d instances, quiet after %4.1f s", o.scenario, o.seed, o.took.Seconds(), o.instances, o.recovery.Seconds())
-	if o.clean() {
+	switch {
+	case o.clean():
 		return head + ", clean"
+	case o.skipped != "":
+		return head + ", SKIPPED: " + o.skipped
 	}
 	var b strings.Builder
 	b.WriteString(head + ", RED\n")
@@ -41,6 +44,8 @@ type row struct {
 	runs, instances, red int
 	late                 []int64
 	recovery             []time.Duration
+	skipped              int
+	reason               string // of skipping
 	facts                map[string][]float64
 }
 
@@ -52,6 +57,10 @@ func tableOf(outcomes []outcome) table {
 		if r == nil {
 			r = &row{scenario: o.scenario, facts: map[string][]float64{}}
 			byName[o.scenario] = r
+		}
+		if o.skipped != "" {
+			r.skipped, r.reason = r.skipped+1, o.skipped
+			continue
 		}
 		r.runs++
 		r.instances += o.instances
@@ -102,6 +111,9 @@ func (r row) figures() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(r.facts)) {
 		fmt.Fprintf(&b, "; %s: %.4g", name, percentile(r.facts[name], 50))
+	}
+	if r.skipped > 0 {
+		fmt.Fprintf(&b, "; **skipped %d times: %s**", r.skipped, r.reason)
 	}
 	return b.String()
 }

@@ -24,6 +24,9 @@ type scenario struct {
 
 	bins    []string // programs that it needs besides
 	prepare []string // statements on the fresh ledger: guards taken away
+
+	worksAt func(*house) ([]work, error) // in place of works, for what needs the installation's addresses
+	except  []string                     // checks whose promise this fault rightly breaks, said in says or at run
 }
 
 // file is the name as a part of a path.

@@ -54,6 +54,7 @@ type call struct {
 	Status   int    `json:"status,omitempty"`
 	Broken   bool   `json:"broken,omitempty"`  // the caller hung up before the answer
 	Receipt  string `json:"receipt,omitempty"` // what became of the receipt
+	Note     string `json:"note,omitempty"`    // what else it tried, and what came of it
 }
 
 // recorder writes calls to the file; each line is out of the process before
@@ -98,7 +99,7 @@ func serveSink(port, record string) error {
 	if err != nil {
 		return err
 	}
-	s := &sinkServer{recorder: &recorder{out: out}, http: &http.Client{Timeout: 5 * time.Second}}
+	s := &sinkServer{recorder: &recorder{out: out}, http: &http.Client{Timeout: 5 * time.Second}, tickets: map[string]ticket{}}
 	srv := http.Server{Addr: "127.0.0.1:" + port, Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}
 	return srv.ListenAndServe()
 }
@@ -106,6 +107,9 @@ func serveSink(port, record string) error {
 type sinkServer struct {
 	*recorder
 	http *http.Client
+
+	tickets map[string]ticket // of attempts, by instance and number; guarded by the recorder's lock
+	last    ticket
 }
 
 func (s *sinkServer) serve(w http.ResponseWriter, r *http.Request) {
@@ -166,6 +170,10 @@ func readCalls(file string) ([]call, []int64, error) {
 		i, ok := at[c.N]
 		if !ok {
 			continue // a receipt's fate, written after the end
+		}
+		if c.Note != "" {
+			calls[i].Note += c.Note + "\n"
+			continue
 		}
 		if c.Receipt != "" {
 			calls[i].Receipt = c.Receipt

@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // work is a task of the load and what the judges need to know of it.
 type work struct {
 	code       string
@@ -67,8 +69,16 @@ func (w work) definition(sink string) map[string]any {
 	}
 	return map[string]any{
 		"code": w.code, "name": w.code, "team": "default", "schedule": w.schedule,
-		"target": map[string]any{"kind": "http", "url": sink + w.path}, "policy": policy,
+		"target": map[string]any{"kind": "http", "url": w.address(sink)}, "policy": policy,
 	}
+}
+
+// address is the target's: a path of the sink, or a whole address elsewhere.
+func (w work) address(sink string) string {
+	if strings.Contains(w.path, "://") {
+		return w.path
+	}
+	return sink + w.path
 }
 
 // retryDelay is how long each retry of the load waits, in seconds.
