@@ -123,14 +123,37 @@ func (s *seat) withoutGuard(ctx context.Context, g guard) noticed {
 	}
 	defer os.RemoveAll(dir)
 	if g.name == intact && s.opt.ax != "" {
-		return s.notice(ctx, n)
+		return s.control(ctx, n)
 	}
 	given := s.opt.ax
 	defer func() { s.opt.ax = given }()
 	if s.opt.ax, n.err = buildWithout(ctx, s.opt.root, dir, g.edits); n.err != nil {
 		return n
 	}
+	if g.name == intact {
+		return s.control(ctx, n)
+	}
 	return s.notice(ctx, n)
+}
+
+// control runs the scenarios with all guards in place.
+func (s *seat) control(ctx context.Context, n noticed) noticed {
+	for _, name := range n.guard.runs {
+		sc, err := scenarioWithout(name, n.guard)
+		if err != nil {
+			n.err = err
+			return n
+		}
+		out := s.run(ctx, sc, s.opt.first)
+		fmt.Println(out.line())
+		if !out.clean() {
+			n.err = errors.Join(n.err, fmt.Errorf("%s is red with all guards in place", name))
+		}
+	}
+	if n.err = errors.Join(n.err, ctx.Err()); n.err == nil {
+		n.by = fmt.Sprintf("all %d scenarios are clean", len(n.guard.runs))
+	}
+	return n
 }
 
 // notice runs the scenarios of a guard, seed by seed.
@@ -168,25 +191,18 @@ func (s *seat) notice(ctx context.Context, n noticed) noticed {
 	if ran > 0 {
 		n.err = nil
 	}
-	if g.name == intact && n.by == "" && n.err == nil {
-		n.by = fmt.Sprintf("all %d runs are clean", ran)
-	}
 	return n
 }
 
 // judge looks for a sign of the loss in a run; true: it is there.
 func (g guard) judge(n *noticed, out outcome) bool {
-	if g.name == intact {
-		if !out.clean() {
-			n.err = errors.New(out.line())
-		}
-		return !out.clean()
-	}
-	for _, v := range out.violations {
-		if slices.Contains(g.signs, v.check) {
-			n.by = fmt.Sprintf("noticed by check %s in scenario %s at seed %d", v.check, out.scenario, out.seed)
-			n.example = v.String()
-			return true
+	for _, sign := range g.signs {
+		for _, v := range out.violations {
+			if v.check == sign {
+				n.by = fmt.Sprintf("noticed by check %s in scenario %s at seed %d", sign, out.scenario, out.seed)
+				n.example = v.String()
+				return true
+			}
 		}
 	}
 	if !out.clean() { // worth a look: it may be a sign that nobody thought of
@@ -217,7 +233,7 @@ func guardTable(found []noticed) string {
 	for _, n := range found {
 		by := n.by
 		if n.err != nil {
-			by = "not tried: the bench failed"
+			by = "not judged: " + strings.ReplaceAll(n.err.Error(), "\n", "; ")
 		} else if by == "" {
 			by = "**not noticed**"
 		}

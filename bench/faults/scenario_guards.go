@@ -23,6 +23,10 @@ func guarding() []scenario {
 		{name: "F08/early", says: "Redis delivers everything that is due later at once, again and again", run: deliverEarly, works: delayedWork},
 		{name: "F15/marked", says: "the answer to a sent mark is lost three times in each process", run: restFor(5 * time.Second), env: []string{"AX_FAILPOINT=run.marked:2=error,run.marked:4=error,run.marked:7=error"}},
 		{name: "F26/silent", says: "a target that hangs, with retries allowed for work that can't be repeated", run: allowRetries, works: silentWork},
+		{name: "F26/stuck", says: "a handler stuck for 25 s, with a limit of 10 s; the audit looks without its minute of patience", run: restFor(4 * time.Second),
+			env: []string{"AX_FAILPOINT=run.marked:3=delay=25s"}, prepare: hastyLedger("running", "deadline_at", "NEW.deadline_at-60000")},
+		{name: "F31/mute", says: "targets that accept and never report; a receipt has 1.5 s instead of a day", run: restFor(4 * time.Second), works: muteWork,
+			prepare: hastyLedger("awaiting", "receipt_deadline", "FLOOR(UNIX_TIMESTAMP(NOW(3))*1000)+1500")},
 		{name: "F31/late", says: "receipts after the end, and failures of earlier attempts", run: lateWords, after: wordsJudged},
 		{name: "F39/slow", says: "each claim takes 60 ms more before its commit", run: restFor(6 * time.Second), works: limitedWork, env: []string{"AX_FAILPOINT=claim.taken:*=delay=60ms"}},
 		{name: "F40/twice", says: "every open letter replayed twice at once", run: replayTwice, works: hangingWork},
@@ -233,6 +237,16 @@ func allowRetries(ctx context.Context, h *house) error {
 	}
 	rest(ctx, 5*time.Second)
 	return nil
+}
+
+// hastyLedger brings a date forward that is a minute or a day away, when a row
+// gets into a state.
+func hastyLedger(state, column, value string) []string {
+	return []string{"CREATE TRIGGER bench_haste BEFORE UPDATE ON instances FOR EACH ROW IF NEW.state='" + state + "' AND OLD.state<>NEW.state THEN SET NEW." + column + "=" + value + "; END IF"}
+}
+
+func muteWork() []work {
+	return append(usualWork(), work{code: "mute", path: "/mute", schedule: manual, idempotent: true, retries: 1, rate: 2}, work{code: "mutepay", path: "/mute", schedule: manual, rate: 2})
 }
 
 func hangingWork() []work {
