@@ -47,6 +47,7 @@ type house struct {
 
 	mu      sync.Mutex
 	zombies bool               // a process may go on with work that was taken from it
+	mark    time.Time          // the moment of the harm, for figures
 	orphans bool               // Redis says that messages are taken which nobody has
 	frames  [][]any            // spans of the oracle
 	facts   map[string]float64 // figures of this run
@@ -105,6 +106,7 @@ func (h *house) build(ctx context.Context, sc scenario) error {
 		if err != nil {
 			return err
 		}
+		made.env = sc.env
 		if made.port != 0 && h.api == "" {
 			h.api = "http://127.0.0.1:" + strconv.Itoa(made.port)
 		}
@@ -118,12 +120,12 @@ func (h *house) build(ctx context.Context, sc scenario) error {
 	if h.token, err = h.command("token", "create", "--team", "default", "--role", "owner"); err != nil {
 		return err
 	}
-	return h.startAll(sc)
+	return h.startAll()
 }
 
-func (h *house) startAll(sc scenario) error {
+func (h *house) startAll() error {
 	for _, n := range h.nodes {
-		if err := n.start(sc.env...); err != nil {
+		if err := n.start(); err != nil {
 			return err
 		}
 	}

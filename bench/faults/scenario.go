@@ -22,6 +22,7 @@ type scenario struct {
 	after func(context.Context, *house) error // looks at what only this scenario can tell; an error is a violation
 	quiet time.Duration                       // limit until all work has ended; 0: 75 s
 
+	seeds   int      // at most so many runs: it measures, and takes its time
 	bins    []string // programs that it needs besides
 	prepare []string // statements on the fresh ledger: guards taken away
 
@@ -35,7 +36,7 @@ func (s scenario) file() string { return strings.ReplaceAll(s.name, "/", "-") }
 // scenarios in the order of faults.md.
 func scenarios() []scenario {
 	var all []scenario
-	for _, some := range [][]scenario{baseline(), killing(), freezing(), carrier(), ledgerFaults(), network(), clusters(), upgrades(), targets()} {
+	for _, some := range [][]scenario{baseline(), killing(), freezing(), carrier(), ledgerFaults(), network(), clusters(), upgrades(), recovery(), targets(), changing(), limits(), ledgerMore(), logs()} {
 		all = append(all, some...)
 	}
 	return all

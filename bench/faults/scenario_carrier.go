@@ -45,6 +45,7 @@ func killRedis(ctx context.Context, h *house) error {
 // restoreRedis takes a dump, goes on, and comes back with it: messages of
 // ended work are there again.
 func restoreRedis(ctx context.Context, h *house) error {
+	h.orphans = true
 	if err := h.redis.direct.Save(ctx).Err(); err != nil {
 		return err
 	}
@@ -68,6 +69,7 @@ func restoreRedis(ctx context.Context, h *house) error {
 
 // evict fills Redis with junk, so that it throws keys of Asynq away.
 func evict(ctx context.Context, h *house) error {
+	h.orphans = true
 	junk := string(make([]byte, 64<<10))
 	for i := range 300 {
 		_ = h.redis.direct.Set(ctx, "junk:"+time.Now().String(), junk, 0).Err() // refused when it is full: as it should be

@@ -22,6 +22,7 @@ func cutWays(ctx context.Context, h *house) error {
 		l := choose(way.to == "db", n.db, n.redis)
 		h.tell("cut %s", l.name)
 		l.cut()
+		h.orphans = true // what ended meanwhile could not be acknowledged
 		if way.to == "db" {
 			n.doomed()
 		}
@@ -95,7 +96,7 @@ func noLedger(ctx context.Context, h *house) error { return h.without(ctx, "work
 func noRedis(ctx context.Context, h *house) error  { return h.without(ctx, "worker", false) }
 
 func (h *house) without(ctx context.Context, role string, ledger bool) error {
-	h.zombies = h.zombies || ledger
+	h.zombies, h.orphans = h.zombies || ledger, true
 	for _, n := range h.with(role) {
 		if ledger {
 			n.doomed()
