@@ -144,6 +144,18 @@ const (
 	errKilled         = 1927 // MariaDB: connection was killed
 	errIdleClosed     = 4031 // MySQL: disconnected because of inactivity
 	errSessionExpired = 3168
+
+	errWriteFile      = 3 // of the file layer: no space left
+	errDiskFull       = 1021
+	errWriteError     = 1026
+	errEngine         = 1030 // "Got error 28 … from storage engine": no space left
+	errConnections    = 1040 // too many
+	errTableFull      = 1114 // the disk is
+	errNoThread       = 1135
+	errConnectionsOf  = 1203 // too many of this user
+	errResource       = 1226 // the user has used up his share
+	errOption         = 1290 // the server runs with read_only
+	errReadOnlyServer = 1836
 )
 
 // isDuplicate tells that a unique key is taken.
@@ -188,4 +200,23 @@ func isLost(err error) bool {
 	}
 	_, network := errors.AsType[net.Error](err)
 	return network || errors.Is(err, driver.ErrBadConn) || errors.Is(err, gosql.ErrInvalidConn)
+}
+
+// isRefusal tells that the server is there and refuses for a reason of its own
+// that passes: read-only, no space, no connection left.
+func isRefusal(err error) bool {
+	if e, ok := errors.AsType[*gosql.MySQLError](err); ok {
+		switch e.Number {
+		case errWriteFile, errDiskFull, errWriteError, errConnections, errTableFull, errNoThread, errConnectionsOf, errResource, errOption, errReadOnlyServer:
+			return true
+		}
+		return e.Number == errEngine && strings.Contains(e.Message, "error 28 ")
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR:
+			return true
+		}
+	}
+	return false
 }

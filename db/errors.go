@@ -18,6 +18,11 @@ var (
 	// ErrAway: the database can't be reached, or the connection broke before
 	// COMMIT. Nothing was changed. Of kind fault.KindUnavailable.
 	ErrAway = fault.Unavailable(nil, "The database can't be reached")
+	// ErrRefused: the database is there, but can't take this now: it is
+	// read-only, its disk is full, or its connections are all taken. Nothing was
+	// changed. Of kind fault.KindUnavailable. A row that others keep locked is
+	// not meant: the rows beside it can be changed.
+	ErrRefused = fault.Unavailable(nil, "The database can't take this now")
 	// ErrNewerSchema: a newer ax has migrated this ledger.
 	ErrNewerSchema = errors.New("the ledger's schema is newer than this program")
 	// ErrPendingMigrations: the schema is older than this program.
@@ -26,16 +31,23 @@ var (
 	ErrCharset = errors.New("a table of the ledger has another character set than ax gave it")
 )
 
-// away marks an error of a broken connection with ErrAway.
+// away marks an error of a broken connection with ErrAway, and one of a
+// database that can't take it now with ErrRefused: neither is a fault of ax or
+// of the request, and callers try again.
 func away(err error) error {
-	if err == nil || !isLost(err) || errors.Is(err, ErrAway) {
+	switch {
+	case err == nil || errors.Is(err, ErrAway) || errors.Is(err, ErrRefused):
 		return err
+	case isLost(err):
+		return fmt.Errorf("%w: %w", ErrAway, err)
+	case isRefusal(err):
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	return fmt.Errorf("%w: %w", ErrAway, err)
+	return err
 }
 
-// marking is a GORM dialect that marks the errors of broken connections, so
-// that no query can forget to.
+// marking is a GORM dialect that marks the errors of a database that is away
+// or refuses, so that no query can forget to.
 type marking struct{ gorm.Dialector }
 
 // Initialize implements gorm.Dialector. GORM hands the error of a query for

@@ -25,7 +25,8 @@ const (
 // there is one write connection, and it is taken.
 //
 // what says what was attempted; it begins the error. The error of fn is kept
-// for errors.Is. ErrCommitUnknown: it may be committed. ErrAway: it is not.
+// for errors.Is. ErrCommitUnknown: it may be committed. ErrAway and ErrRefused: it
+// is not.
 func (d *DB) tx(ctx context.Context, what string, fn func(tx *gorm.DB) error) error {
 	return d.txOn(ctx, d.write, what, fn)
 }
@@ -91,7 +92,7 @@ func commitError(err error) error {
 	case errors.Is(err, gosql.ErrInvalidConn), isLost(err):
 		return fmt.Errorf("%w: %w", ErrCommitUnknown, err)
 	}
-	return err
+	return away(err)
 }
 
 // pause waits before another try; false when ctx has ended.
