@@ -71,17 +71,14 @@ func waiting(ready func() []Check) http.Handler {
 	return mux
 }
 
-// newHTTPServer bounds what a connection may take. Its Shutdown ends open
-// streams at once: one open page would hold it to its limit.
+// newHTTPServer bounds what a connection may take. Its Shutdown cuts no request
+// off: a receipt that was canceled half-way would be answered as if its caller
+// had left, and never come again.
 func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
-	base, cancel := context.WithCancel(context.Background())
-	s := &http.Server{
+	return &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout,
 		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
-		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		BaseContext: func(net.Listener) context.Context { return base },
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
-	s.RegisterOnShutdown(cancel)
-	return s
 }
