@@ -47,6 +47,7 @@ type house struct {
 
 	mu      sync.Mutex
 	zombies bool               // a process may go on with work that was taken from it
+	ax      string             // program of commands: that of the newest node
 	mark    time.Time          // the moment of the harm, for figures
 	orphans bool               // Redis says that messages are taken which nobody has
 	frames  [][]any            // spans of the oracle
@@ -63,7 +64,7 @@ var usual = []struct{ name, roles string }{
 func (s *seat) newHouse(ctx context.Context, sc scenario, seed uint64) (*house, error) {
 	s.runs++
 	h := &house{
-		seat: s, name: fmt.Sprintf("ax_%d", s.runs), dir: filepath.Join(s.dir, fmt.Sprintf("%s-%d", sc.file(), seed)), maria: s.maria,
+		seat: s, name: fmt.Sprintf("ax_%d", s.runs), dir: filepath.Join(s.dir, fmt.Sprintf("%s-%d", sc.file(), seed)), maria: s.maria, ax: s.opt.ax,
 		random: rand.New(rand.NewPCG(seed, 7)), began: time.Now(),
 	}
 	if err := os.MkdirAll(h.dir, 0o700); err != nil {
@@ -165,7 +166,7 @@ func (h *house) dsn(addr string) string { return "ax@tcp(" + addr + ")/" + h.nam
 
 // command runs a command of ax past all links and gives what it printed.
 func (h *house) command(args ...string) (string, error) {
-	cmd := exec.Command(h.seat.opt.ax, args...)
+	cmd := exec.Command(h.ax, args...)
 	cmd.Env = append(cleanEnv(), "AX_DATABASE_DSN="+h.dsn(h.maria.addr()), "AX_REDIS_ADDR="+h.redis.addr(), "AX_SECRET="+benchSecret, "AX_DATA_DIR="+h.dir)
 	cmd.Dir = h.dir
 	var said strings.Builder

@@ -59,6 +59,7 @@ func (h *house) replace(ctx context.Context, n *node, bin string) error {
 // rollToNewerSchema: the first new process migrates while the older ones run
 // on; an older one that starts afterwards must refuse, and say why.
 func rollToNewerSchema(ctx context.Context, h *house) error {
+	h.ax = h.seat.bin(nextAx)
 	for i, n := range h.nodes {
 		if err := h.replace(ctx, n, h.seat.bin(nextAx)); err != nil {
 			return err
