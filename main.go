@@ -107,6 +107,7 @@ func (c *cli) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	signal.Ignore(syscall.SIGPIPE) // Go would end the process when whoever reads its log hangs up
 	return newServer(cfg, newLog(cfg, os.Stderr), os.Stdout).run(ctx)
 }
 
