@@ -75,7 +75,7 @@ func sqliteDSN(path string, extra url.Values) (string, error) {
 		return "", fmt.Errorf("open the ledger %s: %w", path, err)
 	}
 	q := url.Values{
-		"_pragma":      {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)"},
+		"_pragma":      {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
 		"_texttotime":  {"1"}, // for goose's own table; ours hold integers
 		"_time_format": {"sqlite"},
 	}

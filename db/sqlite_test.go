@@ -36,7 +36,7 @@ func TestTheFileIsSetUpForOneWriterAndManyReaders(t *testing.T) {
 	require.NoError(t, d.Tx(t.Context(), "look", func(tx *gorm.DB) error {
 		require.Equal(t, "wal", pragma(tx, "journal_mode"))
 		require.Equal(t, "5000", pragma(tx, "busy_timeout"))
-		require.Equal(t, "1", pragma(tx, "synchronous"))
+		require.Equal(t, "2", pragma(tx, "synchronous"), "what is committed survives a power cut")
 		require.Equal(t, "1", pragma(tx, "foreign_keys"))
 		return nil
 	}))

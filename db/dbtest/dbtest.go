@@ -57,7 +57,7 @@ func SQLite(t *testing.T) *db.DB {
 	t.Helper()
 	template, err := sqliteTemplate()
 	require.NoError(t, err, "make the SQLite template")
-	path := filepath.Join(t.TempDir(), "ax.db")
+	path := filepath.Join(fastDir(t), "ax.db")
 	require.NoError(t, os.WriteFile(path, template, 0o600))
 	return Open(t, db.SQLite, path)
 }
