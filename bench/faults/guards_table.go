@@ -61,6 +61,9 @@ func promised() []guard {
 
 func guardsOfClaims() []guard {
 	return []guard{
+		{name: "plan: lock", purpose: "a planner with an old schedule moves no next time past slots of the new one",
+			edits: []edit{{"db/plan.go", `LIMIT ?"+d.dialect.forUpdateSkipLocked,`, `LIMIT ?",`}},
+			runs:  []string{"F42/edit"}, signs: []string{"F42/edit"}},
 		{name: "claim: node alive", purpose: "a node that was declared dead takes no work",
 			edits: []edit{{"app/sched/claim.go", "case v.NodeGone:", "case false:"}},
 			runs:  []string{"F03/claim"}, signs: []string{"F03/claim"}},
@@ -73,6 +76,12 @@ func guardsOfClaims() []guard {
 		{name: "claim: enabled", purpose: "slots of a disabled task don't run, planned or not",
 			edits: []edit{{"app/sched/claim.go", "case !v.Task.Enabled:", "case false:"}},
 			runs:  []string{"F42/disable"}, signs: []string{"F42/disable"}},
+		{name: "claim: edited", purpose: "slots that an edit took away don't run, planned or not",
+			edits: []edit{{"app/sched/claim.go", "case err == nil && times.Wants(v.Instance.SlotAt):", "case err == nil || times.Wants(v.Instance.SlotAt):"}},
+			runs:  []string{"F42/edit"}, signs: []string{"F42/edit"}},
+		{name: "claim: requests wait", purpose: "a request that finds no place is deferred, never skipped",
+			edits: []edit{{"app/sched/claim.go", "if !overlaps || in.Request() {", "if !overlaps {"}},
+			runs:  []string{"F39/slow"}, signs: []string{"F39/slow"}},
 		{name: "claim: paused", purpose: "nothing starts once a pause is confirmed",
 			edits: []edit{{"app/sched/claim.go", "case v.Task.Paused(now):", "case false:"}},
 			runs:  []string{"F42/pause"}, signs: []string{"F42/pause"}},
@@ -115,6 +124,12 @@ func guardsOfEnds() []guard {
 				{"db/letters.go", "WHERE id=? AND replaying IS NULL", "WHERE id=?"},
 			},
 			runs: []string{"F40/twice"}, signs: []string{"I13"}},
+		{name: "bad end clears the letter", purpose: "a replay that ended badly can be made again",
+			edits: []edit{{"db/ending.go", `"replaying=NULL", "opened_at"`, `"opened_at"`}},
+			runs:  []string{"F40/twice"}, signs: []string{"F40/twice"}},
+		{name: "success solves the letter", purpose: "a letter is closed by the success of its replay",
+			edits: []edit{{"db/ending.go", "SET status='solved', replaying=NULL, closed_at", "SET closed_at"}},
+			runs:  []string{"F40/twice"}, signs: []string{"F40/twice"}},
 		{name: "letter in the same transaction", purpose: "no bad end without its letter, wherever a process dies",
 			edits: []edit{
 				{"db/ending.go", "	return d.endLetters(tx, ends)\n", "	go func() {\n		_ = d.tx(context.Background(), \"letters\", func(tx *gorm.DB) error { return d.endLetters(tx, ends) })\n	}()\n	return nil\n"},
