@@ -118,20 +118,24 @@ func TestATickThatPlannedLeavesItsCounts(t *testing.T) {
 	})
 }
 
-func TestABatchTakesTheLongestDueFirst(t *testing.T) {
-	each(t, func(t *testing.T, d *db.DB) {
-		var tasks []sched.Task
-		for i := range 4 {
-			tasks = append(tasks, dbtest.MakeTask(t, d, dbtest.Every(time.Hour)))
-			exec(t, d, "UPDATE tasks SET next_fire_at=next_fire_at-? WHERE id=?", 3600_000*(i+1), tasks[i].ID)
-		}
-		r, err := d.Plan(t.Context(), sched.PlanRequest{Now: t0, Until: t0, Limit: 2, Budget: 100, NodeID: "planner"})
-		require.NoError(t, err)
-		require.Equal(t, 2, r.Tasks)
-		for i, task := range tasks {
-			require.Equal(t, i >= 2, reload(t, d, task).NextFireAt.After(t0), "task %d", i)
-		}
-	})
+func TestABatchBeginsAtTheEndThatIsAskedFor(t *testing.T) {
+	for name, newest := range map[string]bool{"the longest due first": false, "the last due first (F34)": true} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, d *db.DB) {
+				var tasks []sched.Task
+				for i := range 4 {
+					tasks = append(tasks, dbtest.MakeTask(t, d, dbtest.Every(time.Hour)))
+					exec(t, d, "UPDATE tasks SET next_fire_at=next_fire_at-? WHERE id=?", 3600_000*(i+1), tasks[i].ID)
+				}
+				r, err := d.Plan(t.Context(), sched.PlanRequest{Now: t0, Until: t0, Limit: 2, Budget: 100, Newest: newest, NodeID: "planner"})
+				require.NoError(t, err)
+				require.Equal(t, 2, r.Tasks)
+				for i, task := range tasks {
+					require.Equal(t, (i < 2) == newest, reload(t, d, task).NextFireAt.After(t0), "task %d", i)
+				}
+			})
+		})
+	}
 }
 
 // DUP-03: planners share the work by their row locks: no task is planned twice,

@@ -14,6 +14,7 @@ type PlanRequest struct {
 	Until  time.Time // slots up to here become instances
 	Limit  int       // tasks
 	Budget int       // slots
+	Newest bool      // of what is due take the latest first, not the longest due
 	NodeID string
 }
 
@@ -41,6 +42,8 @@ type Planner struct {
 	hand  *Dispatcher
 	batch int
 	log   *slog.Logger
+
+	newest bool // the next batch begins at that end
 }
 
 // PlannerOptions of NewPlanner; all are required.
@@ -58,19 +61,23 @@ func NewPlanner(o PlannerOptions) *Planner {
 	return &Planner{store: o.Store, node: o.Node, clock: o.Clock, hand: o.Hand, batch: o.Batch, log: o.Log}
 }
 
-// Tick plans one batch; again tells that more is due already. It does nothing
-// while the clock is not to be trusted.
+// Tick plans one batch; again tells that more is due already. While batches are
+// full, every other one begins with what is due last: a crowd, or what an outage
+// left, would else make all that comes after it as late as itself. It does
+// nothing while the clock is not to be trusted.
 func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
 	if !p.clock.Steady() {
 		p.log.Error("planning is stopped: the clock can't be trusted", "offset", p.clock.Offset())
 		return false, nil
 	}
 	now := p.clock.Now()
-	r := PlanRequest{Now: now, Until: now.Add(PlanHorizon), Limit: p.batch, Budget: PlanBudget, NodeID: p.node.ID()}
+	r := PlanRequest{Now: now, Until: now.Add(PlanHorizon), Limit: p.batch, Budget: PlanBudget, Newest: p.newest, NodeID: p.node.ID()}
 	report, err := p.store.Plan(ctx, r)
 	if err != nil {
 		return false, err
 	}
+	again = report.Tasks == p.batch || report.Spent >= PlanBudget
+	p.newest = again && !p.newest
 	if report.Instances > 0 {
 		if err := fail.At("plan.committed"); err != nil {
 			return false, err
@@ -81,5 +88,5 @@ func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
 			p.log.Warn("hand-over after planning failed; the next pass repeats it", "error", err)
 		}
 	}
-	return report.Tasks == p.batch || report.Spent >= PlanBudget, nil
+	return again, nil
 }

@@ -60,6 +60,23 @@ func TestTheNextTickFollowsAtOnceWhileMoreIsDue(t *testing.T) {
 	}
 }
 
+// F34: what is due now must not wait until ten thousand that are overdue have
+// been planned.
+func TestWhileBatchesAreFullEveryOtherBeginsAtTheNewEnd(t *testing.T) {
+	b := loopBench()
+	p := b.planner(500)
+	for _, tasks := range []int{500, 500, 500, 499, 500, 3, 3} {
+		b.ledger.report = PlanReport{Tasks: tasks, Spent: tasks}
+		_, err := p.Tick(t.Context())
+		require.NoError(t, err)
+	}
+	var newest []bool
+	for _, r := range b.ledger.plans {
+		newest = append(newest, r.Newest)
+	}
+	require.Equal(t, []bool{false, true, false, true, false, true, false}, newest)
+}
+
 func TestAFailedPlanIsTheTicksError(t *testing.T) {
 	b := loopBench()
 	b.ledger.report = PlanReport{Tasks: 500, Messages: []Message{{InstanceID: "i1"}}}
