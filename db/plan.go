@@ -75,12 +75,12 @@ func (d *DB) Plan(ctx context.Context, r sched.PlanRequest) (sched.PlanReport, e
 // dueTasks locks due tasks and reads what planning asks of them. It goes past
 // GORM's scan, whose reflection took as long as the statement.
 func (d *DB) dueTasks(tx *gorm.DB, r sched.PlanRequest) ([]taskRow, error) {
-	order := "next_fire_at, id"
+	since, order := time.UnixMilli(0), "next_fire_at, id"
 	if r.Newest {
-		order = "next_fire_at DESC, id DESC"
+		since, order = r.Now.Add(-sched.Lately), "next_fire_at DESC, id DESC"
 	}
 	rows, err := tx.Raw("SELECT id, team_id, code, queue, spec, next_fire_at, paused_from, paused_until FROM tasks"+
-		" WHERE enabled=1 AND next_fire_at<=? ORDER BY "+order+" LIMIT ?"+d.dialect.forUpdateSkipLocked, at(r.Until), r.Limit).Rows()
+		" WHERE enabled=1 AND next_fire_at>=? AND next_fire_at<=? ORDER BY "+order+" LIMIT ?"+d.dialect.forUpdateSkipLocked, at(since), at(r.Until), r.Limit).Rows()
 	if err != nil {
 		return nil, err
 	}

@@ -118,20 +118,28 @@ func TestATickThatPlannedLeavesItsCounts(t *testing.T) {
 	})
 }
 
-func TestABatchBeginsAtTheEndThatIsAskedFor(t *testing.T) {
-	for name, newest := range map[string]bool{"the longest due first": false, "the last due first (F34)": true} {
+func TestABatchTakesWhatIsAskedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		newest bool
+		late   [4]int // seconds that each task is overdue
+		want   [4]bool
+	}{
+		"the longest due first":                   {false, [4]int{1, 2, 3, 3600}, [4]bool{false, false, true, true}},
+		"of what is new the last due first (F34)": {true, [4]int{1, 2, 3, 3600}, [4]bool{true, true, false, false}},
+		"nothing that is old (F34)":               {true, [4]int{1, 11, 12, 3600}, [4]bool{true, false, false, false}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, d *db.DB) {
 				var tasks []sched.Task
-				for i := range 4 {
-					tasks = append(tasks, dbtest.MakeTask(t, d, dbtest.Every(time.Hour)))
-					exec(t, d, "UPDATE tasks SET next_fire_at=next_fire_at-? WHERE id=?", 3600_000*(i+1), tasks[i].ID)
+				for _, late := range c.late {
+					task := dbtest.MakeTask(t, d, dbtest.Every(time.Hour))
+					exec(t, d, "UPDATE tasks SET next_fire_at=? WHERE id=?", t0.Add(-time.Duration(late)*time.Second).UnixMilli(), task.ID)
+					tasks = append(tasks, task)
 				}
-				r, err := d.Plan(t.Context(), sched.PlanRequest{Now: t0, Until: t0, Limit: 2, Budget: 100, Newest: newest, NodeID: "planner"})
+				_, err := d.Plan(t.Context(), sched.PlanRequest{Now: t0, Until: t0, Limit: 2, Budget: 100, Newest: c.newest, NodeID: "planner"})
 				require.NoError(t, err)
-				require.Equal(t, 2, r.Tasks)
 				for i, task := range tasks {
-					require.Equal(t, (i < 2) == newest, reload(t, d, task).NextFireAt.After(t0), "task %d", i)
+					require.Equal(t, c.want[i], reload(t, d, task).NextFireAt.After(t0), "task %d", i)
 				}
 			})
 		})

@@ -14,9 +14,12 @@ type PlanRequest struct {
 	Until  time.Time // slots up to here become instances
 	Limit  int       // tasks
 	Budget int       // slots
-	Newest bool      // of what is due take the latest first, not the longest due
+	Newest bool      // of what came due lately take the latest first, not the longest due
 	NodeID string
 }
+
+// Lately is how long ago a slot of a batch of the newest may have come due.
+const Lately = 10 * time.Second
 
 // PlanReport says what a planning transaction did.
 type PlanReport struct {
@@ -43,7 +46,7 @@ type Planner struct {
 	batch int
 	log   *slog.Logger
 
-	newest bool // the next batch begins at that end
+	newest bool // the next batch takes what came due lately
 }
 
 // PlannerOptions of NewPlanner; all are required.
@@ -62,7 +65,7 @@ func NewPlanner(o PlannerOptions) *Planner {
 }
 
 // Tick plans one batch; again tells that more is due already. While batches are
-// full, every other one begins with what is due last: a crowd, or what an outage
+// full, every other one takes what came due lately: a crowd, or what an outage
 // left, would else make all that comes after it as late as itself. It does
 // nothing while the clock is not to be trusted.
 func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
@@ -76,7 +79,7 @@ func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	again = report.Tasks == p.batch || report.Spent >= PlanBudget
+	again = p.newest || report.Tasks == p.batch || report.Spent >= PlanBudget
 	p.newest = again && !p.newest
 	if report.Instances > 0 {
 		if err := fail.At("plan.committed"); err != nil {

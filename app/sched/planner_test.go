@@ -62,19 +62,21 @@ func TestTheNextTickFollowsAtOnceWhileMoreIsDue(t *testing.T) {
 
 // F34: what is due now must not wait until ten thousand that are overdue have
 // been planned.
-func TestWhileBatchesAreFullEveryOtherBeginsAtTheNewEnd(t *testing.T) {
+func TestWhileBatchesAreFullEveryOtherTakesWhatIsNew(t *testing.T) {
 	b := loopBench()
 	p := b.planner(500)
-	for _, tasks := range []int{500, 500, 500, 499, 500, 3, 3} {
+	var newest, more []bool
+	for _, tasks := range []int{500, 500, 500, 1, 500, 0, 3, 3} {
 		b.ledger.report = PlanReport{Tasks: tasks, Spent: tasks}
-		_, err := p.Tick(t.Context())
+		again, err := p.Tick(t.Context())
 		require.NoError(t, err)
+		more = append(more, again)
 	}
-	var newest []bool
 	for _, r := range b.ledger.plans {
 		newest = append(newest, r.Newest)
 	}
-	require.Equal(t, []bool{false, true, false, true, false, true, false}, newest)
+	require.Equal(t, []bool{false, true, false, true, false, true, false, false}, newest)
+	require.Equal(t, []bool{true, true, true, true, true, true, false, false}, more, "little that is new says nothing about what is old")
 }
 
 func TestAFailedPlanIsTheTicksError(t *testing.T) {
