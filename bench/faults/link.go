@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
@@ -21,7 +22,7 @@ type link struct {
 // newLink listens on a port of its own and passes on to upstream.
 func newLink(name, upstream string) (*link, error) {
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	l := &link{name, toxiproxy.NewProxy(server, name, "127.0.0.1:0", upstream)}
+	l := &link{name, toxiproxy.NewProxy(server, name, "127.0.0.1:"+strconv.Itoa(freePort()), upstream)}
 	if err := l.proxy.Start(); err != nil {
 		return nil, fmt.Errorf("open link %s: %w", name, err)
 	}
