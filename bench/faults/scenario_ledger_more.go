@@ -196,7 +196,10 @@ func restoreLedger(ctx context.Context, h *house) error {
 		return err
 	}
 	rest(ctx, 3*time.Second)
-	return nil
+	// What waited for a receipt that had come after the copy waits for its
+	// deadline: a day, which the bench cuts short.
+	_, err := h.ledger.ExecContext(ctx, "UPDATE instances SET receipt_deadline=1 WHERE state='awaiting'")
+	return err
 }
 
 // nothingStuck counts what was called again, with the same key, for the ledger
