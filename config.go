@@ -148,7 +148,7 @@ func (c config) dbOptions(log *slog.Logger) db.Options {
 	if c.embedded() {
 		return db.Options{Dialect: db.SQLite, DSN: filepath.Join(c.DataDir, "ax.db"), MaxConns: c.Database.MaxConns, Log: log}
 	}
-	return db.Options{Dialect: db.MySQL, DSN: c.Database.DSN, MaxConns: c.Database.MaxConns, Log: log}
+	return db.Options{Dialect: db.MySQL, DSN: c.Database.DSN, MaxConns: c.Database.MaxConns, IdleLimit: c.pulse().Dead, Log: log}
 }
 
 // queueNames lists the queues by name, "default" first: the first one is what

@@ -91,6 +91,7 @@ func (d *DB) cancelOne(tx *gorm.DB, in sched.Instance, e access.Entry, now time.
 // cancelWaiting ends an instance that doesn't run, with the attempt that an
 // awaiting one has open.
 func (d *DB) cancelWaiting(tx *gorm.DB, in sched.Instance, e access.Entry, now time.Time) error {
+	now = afterStart(in, now)
 	reason := "canceled by " + e.Actor.Name
 	if e.Reason != "" {
 		reason += ": " + e.Reason
@@ -145,7 +146,7 @@ func (d *DB) Receive(ctx context.Context, r sched.Report, now time.Time) (sched.
 
 // received ends an instance by its target's word.
 func (d *DB) received(tx *gorm.DB, in sched.Instance, to sched.State, r sched.Report, now time.Time) error {
-	why := ""
+	now, why := afterStart(in, now), ""
 	if to == sched.Failed {
 		why = sched.OneLine("the target reported a failure: " + r.Message)
 	}

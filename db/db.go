@@ -31,7 +31,10 @@ const (
 	SQLite = "sqlite"
 )
 
-const defaultMaxConns = 32
+const (
+	defaultMaxConns  = 32
+	defaultIdleLimit = 15 * time.Second
+)
 
 // Options say which database to open.
 type Options struct {
@@ -43,6 +46,9 @@ type Options struct {
 	DSN string
 	// MaxConns bounds the connections; 0 means 32. SQLite writes through one.
 	MaxConns int
+	// IdleLimit is how long MySQL waits for the next statement of a connection
+	// before it takes its transaction back, in whole seconds; 0 means 15 s.
+	IdleLimit time.Duration
 	// Log may be nil.
 	Log *slog.Logger
 }
@@ -67,6 +73,8 @@ type DB struct {
 func Open(ctx context.Context, o Options) (*DB, error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.MaxConns = cmp.Or(o.MaxConns, defaultMaxConns)
+	o.IdleLimit = cmp.Or(max(o.IdleLimit, 0), defaultIdleLimit)
+	o.IdleLimit = max(o.IdleLimit.Round(time.Second), 2*time.Second)
 	var d *DB
 	var err error
 	switch o.Dialect {

@@ -29,6 +29,9 @@ func (d *DB) end(tx *gorm.DB, in sched.Instance, e sched.Ending, r sched.Result,
 
 // endAll is end of several instances: rows that end alike share a statement.
 func (d *DB) endAll(tx *gorm.DB, ends []ended) error {
+	for i, x := range ends {
+		ends[i].now = afterStart(x.in, x.now)
+	}
 	type kind struct {
 		from            sched.State
 		attempt         int
@@ -61,6 +64,16 @@ func (d *DB) endAll(tx *gorm.DB, ends []ended) error {
 		return err
 	}
 	return d.endLetters(tx, ends)
+}
+
+// afterStart is now, but not before the instance began. The node that ends an
+// attempt may not be the one that began it, and their ideas of the ledger's
+// clock differ by the time that a reading takes.
+func afterStart(in sched.Instance, now time.Time) time.Time {
+	if now.Before(in.StartedAt) {
+		return in.StartedAt
+	}
+	return now
 }
 
 // endRows writes the rows of instances that go from one state to one other.

@@ -27,27 +27,28 @@ const pulseConns = 2
 const mysqlConnLifetime = 4 * time.Minute
 
 func openMySQL(ctx context.Context, o Options) (*DB, error) {
-	cfg, err := mysqlConfig(o.DSN, o.Log)
+	cfg, err := mysqlConfig(o)
 	if err != nil {
 		return nil, err
 	}
-	pool, err := mysqlPool(cfg, o.MaxConns)
+	pool, err := mysqlPool(cfg, o.MaxConns, o.IdleLimit/2)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkServer(ctx, pool); err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	pulse, err := mysqlPool(cfg, pulseConns)
+	pulse, err := mysqlPool(cfg, pulseConns, o.IdleLimit/2)
 	if err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
 	migrations := cfg.Clone()
 	migrations.ReadTimeout = 0 // altering a big table takes its time
+	delete(migrations.Params, "wait_timeout")
 	d := &DB{
 		dialect: mysqlDialect(), log: o.Log, pools: []*sql.DB{pool, pulse},
 		migrationPool: func() (*sql.DB, func() error, error) {
-			p, err := mysqlPool(migrations, 4)
+			p, err := mysqlPool(migrations, 4, 0)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -72,8 +73,8 @@ func gormOn(pool *sql.DB, log *slog.Logger) (*gorm.DB, error) {
 }
 
 // mysqlConfig reads the DSN and sets what correctness depends on.
-func mysqlConfig(dsn string, log *slog.Logger) (*gosql.Config, error) {
-	c, err := gosql.ParseDSN(dsn)
+func mysqlConfig(o Options) (*gosql.Config, error) {
+	c, err := gosql.ParseDSN(o.DSN)
 	if err != nil {
 		return nil, fmt.Errorf("read the MySQL data source name: %w", err)
 	}
@@ -92,20 +93,24 @@ func mysqlConfig(dsn string, log *slog.Logger) (*gosql.Config, error) {
 	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
-	c.Logger = driverLog{log}
+	c.Logger = driverLog{o.Log}
 	if c.Params == nil {
 		c.Params = map[string]string{}
 	}
 	c.Params["time_zone"] = "'+00:00'"
 	// Without strict mode a server cuts long values and stores half a payload.
 	c.Params["sql_mode"] = "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"
+	// A process that is frozen in a transaction holds its locks: the row of its
+	// node, gates, instances. The server gives it up after this time.
+	c.Params["wait_timeout"] = strconv.Itoa(int(o.IdleLimit.Seconds()))
 	if c.Params["innodb_lock_wait_timeout"] == "" {
 		c.Params["innodb_lock_wait_timeout"] = "10" // seconds; a lock wait is retried
 	}
 	return c, nil
 }
 
-func mysqlPool(c *gosql.Config, conns int) (*sql.DB, error) {
+// mysqlPool closes what is idle for so long, before the server does; 0: never.
+func mysqlPool(c *gosql.Config, conns int, idle time.Duration) (*sql.DB, error) {
 	connector, err := gosql.NewConnector(c)
 	if err != nil {
 		return nil, fmt.Errorf("open the ledger: %w", err)
@@ -114,6 +119,7 @@ func mysqlPool(c *gosql.Config, conns int) (*sql.DB, error) {
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
 	pool.SetConnMaxLifetime(mysqlConnLifetime)
+	pool.SetConnMaxIdleTime(idle)
 	return pool, nil
 }
 

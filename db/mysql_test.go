@@ -27,8 +27,11 @@ func TestServersWithoutSkipLockedAreTooOld(t *testing.T) {
 }
 
 func TestWhatCorrectnessNeedsOverridesTheDSN(t *testing.T) {
-	c, err := mysqlConfig("u:p@tcp(db:3306)/ax?clientFoundRows=true&multiStatements=true&loc=Local&charset=latin1"+
-		"&time_zone=%27SYSTEM%27&sql_mode=%27%27&timeout=2s&innodb_lock_wait_timeout=3", slog.New(slog.DiscardHandler))
+	c, err := mysqlConfig(Options{
+		DSN: "u:p@tcp(db:3306)/ax?clientFoundRows=true&multiStatements=true&loc=Local&charset=latin1" +
+			"&time_zone=%27SYSTEM%27&sql_mode=%27%27&timeout=2s&innodb_lock_wait_timeout=3&wait_timeout=28800",
+		IdleLimit: 15 * time.Second, Log: slog.New(slog.DiscardHandler),
+	})
 	require.NoError(t, err)
 	require.False(t, c.ClientFoundRows)
 	require.False(t, c.MultiStatements)
@@ -38,6 +41,7 @@ func TestWhatCorrectnessNeedsOverridesTheDSN(t *testing.T) {
 	require.Contains(t, c.Params["sql_mode"], "STRICT_ALL_TABLES")
 	require.Equal(t, 2*time.Second, c.Timeout, "a wait is the operator's choice")
 	require.Equal(t, "3", c.Params["innodb_lock_wait_timeout"])
+	require.Equal(t, "15", c.Params["wait_timeout"], "a frozen process must not hold its locks for eight hours")
 	require.Contains(t, c.FormatDSN(), "charset=utf8mb4")
 	require.NotContains(t, c.FormatDSN(), "latin1")
 }
@@ -49,7 +53,7 @@ func TestABadDataSourceNameIsRefusedWithoutItsPassword(t *testing.T) {
 		"not a setting": "u:secret@tcp(db:3306)/ax?timeout=soon",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := mysqlConfig(dsn, slog.New(slog.DiscardHandler))
+			_, err := mysqlConfig(Options{DSN: dsn, Log: slog.New(slog.DiscardHandler)})
 			require.Error(t, err)
 			require.NotContains(t, err.Error(), "secret")
 		})

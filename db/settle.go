@@ -61,7 +61,7 @@ func (d *DB) settleTogether(ctx context.Context, ss []sched.Settlement) ([]answe
 }
 
 // settleColumns are what a settlement looks at: not the payload, which is long.
-const settleColumns = "id, task_id, team_id, biz_id, replay, state, attempt, retries, deaths, node_id, claim_id, sent_at, cancel_wanted, error, due_at, look_at"
+const settleColumns = "id, task_id, team_id, biz_id, replay, state, attempt, retries, deaths, node_id, claim_id, sent_at, cancel_wanted, error, due_at, look_at, started_at"
 
 // settledBefore answers a settlement whose attempt has ended: with what our own
 // one made of the instance, when its commit was answered by nobody; any other
