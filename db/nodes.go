@@ -72,7 +72,7 @@ func (d *DB) Beat(ctx context.Context, b sched.Beat) (bool, error) {
 	err := d.txOn(ctx, d.pulse, "beat of node "+b.NodeID, func(tx *gorm.DB) error {
 		// steady_at stands before beat_at: MySQL assigns from left to right.
 		res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+
-			" SET steady_at=CASE WHEN ?-beat_at>? THEN ? ELSE steady_at END, beat_at=?, busy=?, clock_offset_ms=? WHERE id=? AND closed_at IS NULL AND dead_at IS NULL",
+			" SET steady_at=CASE WHEN ABS(?-beat_at)>? THEN ? ELSE steady_at END, beat_at=?, busy=?, clock_offset_ms=? WHERE id=? AND closed_at IS NULL AND dead_at IS NULL",
 			at(b.Now), b.Gap.Milliseconds(), at(b.Now), at(b.Now), b.Busy, b.Offset.Milliseconds(), b.NodeID)
 		if alive = res.RowsAffected == 1; alive || res.Error != nil {
 			return res.Error
@@ -112,14 +112,15 @@ func (d *DB) Wishes(ctx context.Context, node string) ([]string, error) {
 }
 
 // DeclareDead marks nodes whose last beat is too old, if the asking node's own
-// row says that its beat is fresh and its beats have been whole for so long: an outage of
-// the database must not be taken for dead nodes.
+// row says that its beat is fresh and its beats have been whole for so long: an
+// outage of the database, or a step of its clock in either direction, must not
+// be taken for dead nodes.
 func (d *DB) DeclareDead(ctx context.Context, me string, p sched.Pulse, now time.Time) ([]string, error) {
 	var mine nodeRow
 	if err := d.view(ctx).Raw("SELECT * FROM nodes WHERE id=?", me).Scan(&mine).Error; err != nil {
 		return nil, fmt.Errorf("read own node: %w", err)
 	}
-	if mine.node().Gone() || mine.BeatAt.Before(now.Add(-p.Fresh())) || mine.SteadyAt.After(now.Add(-p.Dead)) {
+	if mine.node().Gone() || mine.BeatAt.Before(now.Add(-p.Fresh())) || mine.BeatAt.After(now.Add(p.Fresh())) || mine.SteadyAt.After(now.Add(-p.Dead)) {
 		return nil, nil
 	}
 	var ids, dead []string
@@ -133,19 +134,35 @@ func (d *DB) DeclareDead(ctx context.Context, me string, p sched.Pulse, now time
 		}
 	}
 	for _, id := range ids {
-		err := d.tx(ctx, "declare node "+id+" dead", func(tx *gorm.DB) error {
-			res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+" SET dead_at=?, declared_by=? WHERE id=? AND beat_at<? AND dead_at IS NULL AND closed_at IS NULL",
-				at(now), me, id, at(now.Add(-p.Dead)))
-			if res.Error == nil && res.RowsAffected == 1 {
-				dead = append(dead, id)
-			}
-			return res.Error
-		})
+		declared, err := d.declare(ctx, me, id, now.Add(-p.Dead), now)
 		if err != nil {
 			return dead, err
 		}
+		if declared {
+			dead = append(dead, id)
+		}
 	}
 	return dead, nil
+}
+
+// declare marks a node whose last beat is older than oldest. A row that is
+// locked is left to the next look: by a claim of a node that is frozen in it, it
+// may be locked until the database gives the connection up, and the sweep has
+// others to look after.
+func (d *DB) declare(ctx context.Context, me, id string, oldest, now time.Time) (done bool, err error) {
+	err = d.tx(ctx, "declare node "+id+" dead", func(tx *gorm.DB) error {
+		done = false
+		const still = "id=? AND beat_at<? AND dead_at IS NULL AND closed_at IS NULL"
+		var free []string
+		err := tx.Raw("SELECT id FROM "+d.dialect.forcePrimary("nodes")+" WHERE "+still+d.dialect.forUpdateSkipLocked, id, at(oldest)).Scan(&free).Error
+		if err != nil || len(free) == 0 {
+			return err
+		}
+		res := tx.Exec("UPDATE "+d.dialect.forcePrimary("nodes")+" SET dead_at=?, declared_by=? WHERE "+still, at(now), me, id, at(oldest))
+		done = res.RowsAffected == 1
+		return res.Error
+	})
+	return done && err == nil, err
 }
 
 // Nodes lists nodes that live or ended after since, the latest start first.

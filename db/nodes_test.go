@@ -127,6 +127,32 @@ func TestANodeIsClosedInOrder(t *testing.T) {
 	})
 }
 
+// F36: the ledger's clock steps two hours back and forth. Whoever has beaten
+// since looks hours late to one who has not, and the other way round.
+func TestF36AStepOfTheClockMakesNobodyDead(t *testing.T) {
+	for name, step := range map[string]float64{"ahead": 7200, "back": -7200} {
+		t.Run(name, func(t *testing.T) {
+			each(t, func(t *testing.T, d *db.DB) {
+				me, other := dbtest.MakeNode(t, d), dbtest.MakeNode(t, d)
+				for at := 5.0; at <= 60; at += 5 {
+					beat(t, d, me.ID, later(at))
+					beat(t, d, other.ID, later(at))
+				}
+				require.Empty(t, declare(t, d, me.ID, later(61+step)), "before anybody has beaten")
+				beat(t, d, other.ID, later(62+step))
+				require.Empty(t, declare(t, d, me.ID, later(63+step)), "before my own beat")
+				beat(t, d, me.ID, later(65+step))
+				require.Equal(t, later(65+step), nodeAt(t, d, me.ID).SteadyAt, "my beats are whole from here on")
+				require.Empty(t, declare(t, d, me.ID, later(66+step)))
+				for at := 70.0; at <= 100; at += 5 {
+					beat(t, d, me.ID, later(at+step))
+				}
+				require.Equal(t, []string{other.ID}, declare(t, d, me.ID, later(100+step)), "a death after the step is seen")
+			})
+		})
+	}
+}
+
 func declare(t *testing.T, d *db.DB, me string, now time.Time) []string {
 	t.Helper()
 	dead, err := d.DeclareDead(t.Context(), me, pulse, now)

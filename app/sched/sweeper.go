@@ -30,6 +30,7 @@ type sweepStore interface {
 	Raise(ctx context.Context, s Stale, now time.Time) (Message, bool, error)
 	// DeclareDead marks nodes whose beat is too old, if the asking node's own
 	// row says that it may judge.
+	// now is a fresh reading of the ledger's clock.
 	DeclareDead(ctx context.Context, me string, p Pulse, now time.Time) ([]string, error)
 	// Orphans lists what runs on nodes that are gone.
 	Orphans(ctx context.Context, limit int) ([]Held, error)
@@ -40,6 +41,8 @@ type sweepStore interface {
 	EndAwaiting(ctx context.Context, h Held, now time.Time) error
 	// LookNow makes the sweep look at once at everything that is due.
 	LookNow(ctx context.Context, now time.Time) (int, error)
+	// Now reads the ledger's clock.
+	Now(ctx context.Context) (time.Time, error)
 }
 
 // Sweeper repairs what a crash, a cut or a wiped Redis left behind. All its
@@ -105,7 +108,12 @@ func (s *Sweeper) resend(ctx context.Context) (full bool, err error) {
 // orphans is sweep b: dead nodes are declared, and what ran on any node that
 // is gone is ended or queued again, at every tick.
 func (s *Sweeper) orphans(ctx context.Context) error {
-	now := s.clock.Now()
+	// When the ledger's clock steps, our idea of it is old until our next beat:
+	// whoever has beaten since would look hours late.
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return err
+	}
 	dead, err := s.store.DeclareDead(ctx, s.node.ID(), s.node.pulse, now)
 	if err != nil {
 		return err
