@@ -21,6 +21,7 @@ type mariadb struct {
 	dir  string
 	port int
 	args []string
+	env  []string // more, for its next start
 	root *sql.DB
 }
 
@@ -60,7 +61,7 @@ func (m *mariadb) start() error {
 		"--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2", "--skip-log-bin", "--skip-name-resolve", "--pid-file=" + filepath.Join(m.dir, "m.pid"),
 	}, m.args...)
 	var err error
-	if m.process, err = launch(m.dir, "mariadb", nil, "mariadbd", args...); err != nil {
+	if m.process, err = launch(m.dir, "mariadb", m.env, "mariadbd", args...); err != nil {
 		return err
 	}
 	return within(30*time.Second, "MariaDB answers", func() bool { return m.root.Ping() == nil })
