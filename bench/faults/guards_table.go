@@ -54,7 +54,7 @@ func promised() []guard {
 			edits: []edit{{"app/sched/node.go", "return n.audit(ctx, id)", "return nil"}},
 			runs:  []string{"F01/panic"}, signs: []string{"I7"}, quiet: 30 * time.Second},
 		{name: "who may declare death", purpose: "an outage of the ledger is no death",
-			edits: []edit{{"db/nodes.go", "if mine.node().Gone() || mine.BeatAt.Before(now.Add(-p.Fresh())) || mine.SteadyAt.After(now.Add(-p.Dead)) {", "if false {"}},
+			edits: []edit{{"db/nodes.go", "if mine.node().Gone() || mine.BeatAt.Before(now.Add(-p.Fresh())) || mine.BeatAt.After(now.Add(p.Fresh())) || mine.SteadyAt.After(now.Add(-p.Dead)) {", "if false {"}},
 			runs:  []string{"F05/thrice"}, signs: []string{"I24", "I25"}, most: 5},
 	}
 }
