@@ -36,7 +36,10 @@ test: ## run the tests; real servers are used when they are installed
 	go test ./...
 
 test-slow: ## run the tests tagged slow: crashes, kills, thousands of delays
-	@.ci/slow
+	@.ci/tagged slow
+
+test-failpoint: ## run the tests tagged failpoint: an error in the middle of each transaction
+	@.ci/tagged failpoint
 
 cronlib: ## hold app/cron to a published library, L, W, # and years too
 	cd bench/cronlib && go run .
@@ -105,4 +108,4 @@ bench: ## measure engine and schedules, write docs/benchmarks.md (an hour)
 shots: ## write pictures of all pages of the demo to shots/
 	@.ci/shots shots
 
-.PHONY: help dev gen gallery demo test test-slow cronlib model faults faults-smoke soak guards check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
+.PHONY: help dev gen gallery demo test test-slow test-failpoint cronlib model faults faults-smoke soak guards check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
