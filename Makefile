@@ -74,6 +74,7 @@ gen-check: ## see that the generated files are those of their sources
 
 tidy-check: ## see that go.mod names what is needed, and no more
 	go mod tidy -diff
+	@for m in bench/*/go.mod; do go -C "$$(dirname $$m)" mod tidy -diff || exit 1; done
 	go mod verify
 
 lengths: ## see that no file is longer than 400 lines
