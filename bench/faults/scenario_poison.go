@@ -58,5 +58,14 @@ func poisonEnds(ctx context.Context, h *house) error {
 	if state != "lost" || deaths != 3 {
 		return fmt.Errorf("the poison is %s after %d deaths (%s)", state, deaths, cause)
 	}
+	var late int64
+	err = h.ledger.QueryRowContext(ctx, "SELECT MAX(a.started_at-i.wanted_at) FROM attempts a JOIN instances i ON i.id=a.instance_id WHERE a.no=1 AND i.task_id=?", h.taskID("tick")).Scan(&late)
+	if err != nil {
+		return err
+	}
+	h.facts["others late at most, s"] = float64(late) / 1000
+	if late > othersMost.Milliseconds() {
+		return fmt.Errorf("other work began %d ms late beside the poison", late)
+	}
 	return nil
 }
