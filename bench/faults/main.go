@@ -134,16 +134,16 @@ func runAll(ctx context.Context, o options) error {
 	}
 	fmt.Printf("%d runs, %d at a time; seeds %d to %d; what is red stays in %s\n", len(jobs), o.seats, o.first, o.first+uint64(o.seeds)-1, dir)
 	began := time.Now()
-	outcomes, err := o.runJobs(ctx, dir, jobs)
-	if err != nil {
-		return err
-	}
-	t := tableOf(outcomes)
+	outcomes, stopped := o.runJobs(ctx, dir, jobs)
+	t := tableOf(outcomes) // of what there is, when it was stopped
 	fmt.Printf("\n%s\n%d runs in %s\n", t.markdown(), len(outcomes), time.Since(began).Round(time.Second))
 	if o.out != "" {
 		if err := t.writeInto(o.out); err != nil {
 			return err
 		}
+	}
+	if stopped != nil {
+		return stopped
 	}
 	if t.red > 0 {
 		return fmt.Errorf("%d of %d runs are red; their evidence is in %s", t.red, len(outcomes), dir)
