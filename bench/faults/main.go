@@ -174,6 +174,9 @@ func (o options) runJobs(ctx context.Context, dir string, jobs []job) ([]outcome
 		all.Go(func() {
 			for j := range next {
 				out := s.run(ctx, j.sc, j.seed)
+				if ctx.Err() != nil {
+					continue // cut short: it says nothing
+				}
 				mu.Lock()
 				outcomes = append(outcomes, out)
 				fmt.Println(out.line())
