@@ -47,6 +47,7 @@ func freezeScheduler(ctx context.Context, h *house) error {
 }
 
 func freezeServers(ctx context.Context, h *house) error {
+	h.orphans = true // what ended while Redis was frozen could not be acknowledged
 	h.redis.freeze()
 	rest(ctx, 5*time.Second)
 	h.redis.thaw()
