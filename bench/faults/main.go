@@ -168,12 +168,13 @@ func (o options) runJobs(ctx context.Context, dir string, jobs []job) ([]outcome
 	}
 	next := make(chan job)
 	var mu sync.Mutex
+	var others sync.RWMutex
 	var outcomes []outcome
 	var all sync.WaitGroup
 	for _, s := range seats {
 		all.Go(func() {
 			for j := range next {
-				out := s.run(ctx, j.sc, j.seed)
+				out := s.runBeside(ctx, &others, j)
 				if ctx.Err() != nil {
 					continue // cut short: it says nothing
 				}
@@ -193,6 +194,19 @@ func (o options) runJobs(ctx context.Context, dir string, jobs []job) ([]outcome
 	close(next)
 	all.Wait()
 	return outcomes, ctx.Err()
+}
+
+// runBeside runs a job beside those of the other seats, or waits until it is
+// alone.
+func (s *seat) runBeside(ctx context.Context, others *sync.RWMutex, j job) outcome {
+	if j.sc.alone {
+		others.Lock()
+		defer others.Unlock()
+	} else {
+		others.RLock()
+		defer others.RUnlock()
+	}
+	return s.run(ctx, j.sc, j.seed)
 }
 
 // repository is the root of ax's sources, from anywhere inside.
