@@ -147,7 +147,12 @@ func errorAtPoints(ctx context.Context, h *house) error {
 		}
 		rest(ctx, 1200*time.Millisecond)
 	}
-	return h.with("worker")[0].restart()
+	for _, n := range h.nodes { // one whose start met the error has ended
+		if err := n.restart(); err != nil {
+			return err
+		}
+	}
+	return h.heal()
 }
 
 // panicAtPoints: a claim whose handler is gone belongs to nobody. Only the
