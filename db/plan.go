@@ -76,8 +76,8 @@ func (d *DB) Plan(ctx context.Context, r sched.PlanRequest) (sched.PlanReport, e
 // GORM's scan, whose reflection took as long as the statement.
 func (d *DB) dueTasks(tx *gorm.DB, r sched.PlanRequest) ([]taskRow, error) {
 	since, order := time.UnixMilli(0), "next_fire_at, id"
-	if r.Newest {
-		since, order = r.Now.Add(-sched.Lately), "next_fire_at DESC, id DESC"
+	if !r.Since.IsZero() {
+		since, order = r.Since, "next_fire_at DESC, id DESC"
 	}
 	rows, err := tx.Raw("SELECT id, team_id, code, queue, spec, next_fire_at, paused_from, paused_until FROM tasks"+
 		" WHERE enabled=1 AND next_fire_at>=? AND next_fire_at<=? ORDER BY "+order+" LIMIT ?"+d.dialect.forUpdateSkipLocked, at(since), at(r.Until), r.Limit).Rows()

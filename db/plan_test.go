@@ -136,7 +136,11 @@ func TestABatchTakesWhatIsAskedFor(t *testing.T) {
 					exec(t, d, "UPDATE tasks SET next_fire_at=? WHERE id=?", t0.Add(-time.Duration(late)*time.Second).UnixMilli(), task.ID)
 					tasks = append(tasks, task)
 				}
-				_, err := d.Plan(t.Context(), sched.PlanRequest{Now: t0, Until: t0, Limit: 2, Budget: 100, Newest: c.newest, NodeID: "planner"})
+				r := sched.PlanRequest{Now: t0, Until: t0, Limit: 2, Budget: 100, NodeID: "planner"}
+				if c.newest {
+					r.Since = t0.Add(-10 * time.Second)
+				}
+				_, err := d.Plan(t.Context(), r)
 				require.NoError(t, err)
 				for i, task := range tasks {
 					require.Equal(t, c.want[i], reload(t, d, task).NextFireAt.After(t0), "task %d", i)

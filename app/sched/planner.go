@@ -14,12 +14,17 @@ type PlanRequest struct {
 	Until  time.Time // slots up to here become instances
 	Limit  int       // tasks
 	Budget int       // slots
-	Newest bool      // of what came due lately take the latest first, not the longest due
+	Since  time.Time // not zero: only what came due since, the latest first; zero: the longest due first
 	NodeID string
 }
 
-// Lately is how long ago a slot of a batch of the newest may have come due.
-const Lately = 10 * time.Second
+const (
+	// lately is how long before the last batch of the newest a slot of the next
+	// one may have come due.
+	lately = 10 * time.Second
+	// latelyMost bounds that: after an outage everything came due since then.
+	latelyMost = 100 * time.Second
+)
 
 // PlanReport says what a planning transaction did.
 type PlanReport struct {
@@ -46,7 +51,8 @@ type Planner struct {
 	batch int
 	log   *slog.Logger
 
-	newest bool // the next batch takes what came due lately
+	newest bool      // the next batch takes what came due lately
+	seen   time.Time // what came due before has been planned, but for what an outage or a crowd left
 }
 
 // PlannerOptions of NewPlanner; all are required.
@@ -74,12 +80,19 @@ func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
 		return false, nil
 	}
 	now := p.clock.Now()
-	r := PlanRequest{Now: now, Until: now.Add(PlanHorizon), Limit: p.batch, Budget: PlanBudget, Newest: p.newest, NodeID: p.node.ID()}
+	r := PlanRequest{Now: now, Until: now.Add(PlanHorizon), Limit: p.batch, Budget: PlanBudget, NodeID: p.node.ID()}
+	if p.newest {
+		r.Since = p.since(now)
+	}
 	report, err := p.store.Plan(ctx, r)
 	if err != nil {
 		return false, err
 	}
-	again = p.newest || report.Tasks == p.batch || report.Spent >= PlanBudget
+	full := report.Tasks == p.batch || report.Spent >= PlanBudget
+	if !full {
+		p.seen = now
+	}
+	again = p.newest || full
 	p.newest = again && !p.newest
 	if report.Instances > 0 {
 		if err := fail.At("plan.committed"); err != nil {
@@ -92,4 +105,17 @@ func (p *Planner) Tick(ctx context.Context) (again bool, err error) {
 		}
 	}
 	return again, nil
+}
+
+// since is when a batch of the newest begins: however long the batches take,
+// what came due between two of them is in the second.
+func (p *Planner) since(now time.Time) time.Time {
+	since := now.Add(-lately)
+	if before := p.seen.Add(-lately); !p.seen.IsZero() && before.Before(since) {
+		since = before
+	}
+	if earliest := now.Add(-latelyMost); since.Before(earliest) {
+		return earliest
+	}
+	return since
 }

@@ -73,10 +73,41 @@ func TestWhileBatchesAreFullEveryOtherTakesWhatIsNew(t *testing.T) {
 		more = append(more, again)
 	}
 	for _, r := range b.ledger.plans {
-		newest = append(newest, r.Newest)
+		newest = append(newest, !r.Since.IsZero())
 	}
 	require.Equal(t, []bool{false, true, false, true, false, true, false, false}, newest)
 	require.Equal(t, []bool{true, true, true, true, true, true, false, false}, more, "little that is new says nothing about what is old")
+}
+
+// F34/overdue on a slow machine: a turn of two batches took longer than what
+// counted as new, and every slot became old before it was looked at.
+func TestWhatComesDueBetweenTwoBatchesOfTheNewestIsInTheSecond(t *testing.T) {
+	b, two := loopBench(), &twoClocks{local: noon(), ledger: noon()}
+	b.clock = NewClock(two.now)
+	p := b.planner(500)
+	tick := func(after time.Duration, tasks int) {
+		two.local = two.local.Add(after)
+		b.ledger.report = PlanReport{Tasks: tasks, Spent: tasks}
+		_, err := p.Tick(t.Context())
+		require.NoError(t, err)
+	}
+	start := b.clock.Now()
+	tick(0, 3)
+	tick(time.Second, 500)
+	tick(30*time.Second, 20) // the newest: all since the tick before the crowd
+	tick(30*time.Second, 500)
+	tick(30*time.Second, 500) // as many new ones: some may be left
+	tick(time.Second, 500)
+	tick(time.Second, 20)
+	tick(10*time.Minute, 500) // an outage
+	tick(time.Second, 500)
+	var since []time.Duration
+	for _, r := range b.ledger.plans {
+		if !r.Since.IsZero() {
+			since = append(since, r.Since.Sub(start))
+		}
+	}
+	require.Equal(t, []time.Duration{-10 * time.Second, 21 * time.Second, 21 * time.Second, 10*time.Minute + 94*time.Second - 100*time.Second}, since)
 }
 
 func TestAFailedPlanIsTheTicksError(t *testing.T) {
