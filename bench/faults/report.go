@@ -93,7 +93,7 @@ func percentile[T int64 | float64 | time.Duration](values []T, p int) T {
 
 func (t table) markdown() string {
 	says := map[string]string{}
-	for _, sc := range scenarios() {
+	for _, sc := range append(scenarios(), soakScenario(0)) {
 		says[sc.name] = sc.says
 	}
 	var b strings.Builder

@@ -45,7 +45,7 @@ func pages() []page {
 		{"instance-retrying", "/instances?state=retrying", `main a[href^="/instances/"]`},
 		{"dead-letters", "/dead-letters", ""}, {"dead-letter", "/dead-letters", `main a[href^="/dead-letters/"]`},
 		{"calendars", "/calendars", ""}, {"calendar", "/calendars/cn-workdays", ""}, {"calendar-edit", "/calendars/cn-workdays/edit", ""},
-		{"calendar-import", "/calendars/cn-workdays/import", ""}, {"calendar-new", "/calendars/new", ""},
+		{"calendar-choose", "/calendars/import", ""}, {"calendar-import", "/calendars/cn-workdays/import", ""}, {"calendar-new", "/calendars/new", ""},
 		{"queues", "/queues", ""}, {"nodes", "/nodes", ""}, {"api", "/api/docs", ""}, {"error-404", "/nothing-here", ""},
 	}
 }
