@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -90,13 +91,23 @@ func freePort() int {
 	lastPort.CompareAndSwap(0, low+int64(os.Getpid())*37%(high-low)) // benches side by side begin apart
 	for range high - low {
 		port := low + int(lastPort.Add(1))%(high-low)
-		ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
-		if err == nil {
-			ln.Close()
+		if canListen(port) {
 			return port
 		}
 	}
 	panic("no port is left on this machine")
+}
+
+// canListen tries the port. Nothing is forked meanwhile: a child would keep the
+// listener open until its exec, and the port taken.
+func canListen(port int) bool {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	ln, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port))
+	if err != nil {
+		return false
+	}
+	return ln.Close() == nil
 }
 
 // within waits until ok holds.
