@@ -55,13 +55,13 @@ func arrows() map[string]rule {
 		"ax/app/sched":          {own: append([]string{"ax/app/access", "ax/app/calendar", fail}, leaves...), tests: []string{rapid}},
 		"ax/app/alert":          {own: append([]string{"ax/app/access", "ax/app/sched"}, leaves...), tests: []string{rapid}},
 		"ax/app/demo":           {own: domain},
-		// How a configuration is read; which one is main's.
+		// How a configuration is read and listed; which one is main's.
 		"ax/app/settings": {other: []string{"github.com/goccy/go-yaml"}},
 
 		// The edges, each the only home of its libraries. None imports
 		// another; only app's tests bring up a whole house.
 		"ax/app": {
-			own: append([]string{"ax/views", "ax/static"}, domain...),
+			own: append([]string{"ax/views", "ax/static", "ax/app/settings"}, domain...),
 			other: []string{
 				"github.com/gin-gonic/gin", "github.com/a-h/templ", "github.com/danielgtaylor/huma/v2", "github.com/alexedwards/argon2id",
 				"github.com/google/uuid", "github.com/prometheus/client_golang", "golang.org/x/time/rate",
@@ -69,7 +69,7 @@ func arrows() map[string]rule {
 			tests: []string{"ax/db", "ax/jobs", goquery, rapid, "github.com/goccy/go-yaml", "github.com/chromedp"},
 		},
 		"ax/views": {
-			own:   append([]string{"ax/static", "ax/views/ui"}, domain...),
+			own:   append([]string{"ax/static", "ax/views/ui", "ax/app/settings"}, domain...),
 			other: []string{"github.com/a-h/templ", "golang.org/x/text"},
 			tests: []string{goquery, rapid, "github.com/chromedp"},
 		},

@@ -29,7 +29,7 @@ type config struct {
 	Environment string   `yaml:"environment"`
 	Roles       []string `yaml:"roles"`
 	DataDir     string   `yaml:"data_dir"`
-	Secret      string   `yaml:"secret"`
+	Secret      string   `yaml:"secret" mask:"whole"`
 	ZoneData    string   `yaml:"zone_data"`
 	Log         struct {
 		Level  string `yaml:"level"`
@@ -44,13 +44,13 @@ type config struct {
 		Addr string `yaml:"addr"`
 	} `yaml:"metrics"`
 	Database struct {
-		DSN      string `yaml:"dsn"`
+		DSN      string `yaml:"dsn" mask:"password"`
 		MaxConns int    `yaml:"max_conns"`
 	} `yaml:"database"`
 	Redis struct {
 		Addr       string   `yaml:"addr"`
 		Username   string   `yaml:"username"`
-		Password   string   `yaml:"password"`
+		Password   string   `yaml:"password" mask:"whole"`
 		DB         int      `yaml:"db"`
 		TLS        bool     `yaml:"tls"`
 		MasterName string   `yaml:"master_name"`
@@ -84,6 +84,8 @@ type config struct {
 		Lag         time.Duration `yaml:"lag"`
 		SuccessRate float64       `yaml:"success_rate"`
 	} `yaml:"alarms"`
+
+	inForce []settings.Entry // all of these, for the console
 }
 
 // embedded tells whether the ledger is the SQLite file in the data folder.
@@ -180,11 +182,16 @@ func (c config) networks() []netip.Prefix {
 // embedded copy, then the environment, and checks every value.
 func loadConfig(path string, env []string) (config, error) {
 	var c config
-	from, err := settings.Source{Defaults: defaultConfig, Path: path, Env: env}.Read(&c)
+	source := settings.Source{Defaults: defaultConfig, Path: path, Env: env}
+	from, err := source.Read(&c)
 	if err != nil {
 		return c, err
 	}
-	return c, c.validate(from)
+	if err := c.validate(from); err != nil {
+		return c, err
+	}
+	c.inForce, err = source.List(&c, from)
+	return c, err
 }
 
 var queueName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
@@ -214,7 +221,7 @@ func (c config) validate(from settings.Origin) error {
 func (c config) validateNet(check func(string, bool, string, ...any)) {
 	if u := c.HTTP.ExternalURL; u != "" {
 		p, err := url.Parse(u)
-		check("http.external_url", err == nil && (p.Scheme == "http" || p.Scheme == "https") && p.Host != "" && strings.Trim(p.Path, "/") == "",
+		check("http.external_url", err == nil && (p.Scheme == "http" || p.Scheme == "https") && p.Host != "" && p.User == nil && strings.Trim(p.Path, "/") == "",
 			"an address such as https://ax.example.org; this is %q", u)
 	}
 	check("http.addr", strings.Contains(c.HTTP.Addr, ":"), "host:port; this is %q", c.HTTP.Addr)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ax/app/settings"
+	"ax/views"
 )
 
 // configText writes a configuration file and returns its path.
@@ -47,7 +48,13 @@ func TestTheFileOfTheRepositoryIsTheEmbeddedDefault(t *testing.T) {
 	t.Chdir(t.TempDir())
 	embedded, err := loadConfig("", nil)
 	require.NoError(t, err)
-	require.Equal(t, embedded, fromFile)
+	require.Equal(t, plain(embedded), plain(fromFile))
+}
+
+// plain is a configuration without where its values came from.
+func plain(c config) config {
+	c.inForce = nil
+	return c
 }
 
 func TestAFileOfTheWorkingFolderIsTakenUnasked(t *testing.T) {
@@ -221,7 +228,7 @@ func TestAFileWithoutAnySettingChangesNothing(t *testing.T) {
 	for _, text := range []string{"", "\n", "# later\n", "---\n", "worker:\n"} {
 		got, err := loadConfig(configText(t, text), nil)
 		require.NoError(t, err, "%q", text)
-		require.Equal(t, want, got, "%q", text)
+		require.Equal(t, plain(want), plain(got), "%q", text)
 	}
 }
 
@@ -249,6 +256,7 @@ func TestAValueOutOfBoundsIsRefusedWithItsLine(t *testing.T) {
 		"no data folder":           {"data_dir", `""`, "a folder is needed"},
 		"an address without port":  {"http.addr", "localhost", "host:port"},
 		"an address with a path":   {"http.external_url", "https://ax.example.org/ax", "an address such as"},
+		"an address with a user":   {"http.external_url", "https://u:p@ax.example.org", "an address such as"},
 		"an address of ftp":        {"http.external_url", "ftp://ax.example.org", "an address such as"},
 		"a proxy by name":          {"http.trusted_proxies", "[proxy]", `this is "proxy"`},
 		"one connection":           {"database.max_conns", "1", "between 2 and 1000"},
@@ -389,4 +397,57 @@ func TestZoneDataThatCantBeReadStopsTheStart(t *testing.T) {
 	}
 	_, err := (&cli{configPath: configText(t, "zone_data: /nowhere/zones.zip\n")}).config()
 	require.EqualError(t, err, "zone_data: read zone data: open /nowhere/zones.zip: no such file or directory")
+}
+
+func TestTheSettingsInForceSayWhoSetThem(t *testing.T) {
+	path := configText(t, "# ours\nhttp:\n  addr: 127.0.0.1:1\nnode:\n  beat: 5s\nworker:\n  queues: {slow: 1, fast: 6}\n  shutdown_grace: 2m\n")
+	c, err := loadConfig(path, []string{"AX_ALARMS_LAG=90s", "AX_DEFAULTS_RETRY_DELAYS_SECONDS=5,60"})
+	require.NoError(t, err)
+	byKey := map[string]settings.Entry{}
+	for _, e := range c.inForce {
+		byKey[e.Key] = e
+	}
+	require.Len(t, byKey, len(settings.Fields(&config{})))
+	require.Equal(t, "environment", c.inForce[0].Key, "in the order of the file")
+	for _, want := range []settings.Entry{
+		{Key: "http.addr", Value: "127.0.0.1:1", Default: "127.0.0.1:8080", Changed: true, From: path + ":3"},
+		{Key: "node.beat", Value: "5s", Default: "5s", From: path + ":5"},
+		{Key: "worker.queues", Value: "fast:6, slow:1", Default: "default:1", Changed: true, From: path + ":7"},
+		{Key: "worker.shutdown_grace", Value: "2m", Default: "30s", Changed: true, From: path + ":8"},
+		{Key: "alarms.lag", Value: "1m30s", Default: "5s", Changed: true, From: "AX_ALARMS_LAG"},
+		{Key: "defaults.retry_delays_seconds", Value: "5, 60", Default: "10, 30, 120", Changed: true, From: "AX_DEFAULTS_RETRY_DELAYS_SECONDS"},
+		{Key: "roles", Value: "web, scheduler, worker", Default: "web, scheduler, worker"},
+		{Key: "redis.tls", Value: "false", Default: "false"},
+	} {
+		require.Equal(t, want, byKey[want.Key])
+	}
+}
+
+func TestTheSettingsInForceShowNoSecret(t *testing.T) {
+	for dsn, want := range map[string]string{
+		"ax:hush@tcp(db:3306)/ax":              "ax:•••@tcp(db:3306)/ax",
+		"ax:hu@sh/hush@tcp(db)/ax?loc=UTC":     "ax:•••@tcp(db)/ax?loc=UTC",
+		"ax:hush:hush@unix(/run/my.sock)/ax":   "ax:•••@unix(/run/my.sock)/ax",
+		"ax@tcp(db)/ax":                        "ax@tcp(db)/ax",
+		"tcp(db)/ax":                           "tcp(db)/ax",
+		"ax:hush-and-no-slash@tcp(db:3306) ax": "•••",
+	} {
+		c, err := loadConfig(configText(t, "secret: hush-hush-hush-hush-hush-hush-hush\n"), []string{
+			"AX_DATABASE_DSN=" + dsn, "AX_REDIS_ADDR=r:1", "AX_REDIS_USERNAME=carrier", "AX_REDIS_PASSWORD=hush",
+		})
+		require.NoError(t, err)
+		require.NotContains(t, fmt.Sprint(c.inForce), "hush")
+		i := slices.IndexFunc(c.inForce, func(e settings.Entry) bool { return e.Key == "database.dsn" })
+		require.Equal(t, want, c.inForce[i].Value)
+		require.True(t, c.inForce[i].Changed)
+	}
+}
+
+func TestTheConsoleKnowsWhyEachSettingIsAsItIs(t *testing.T) {
+	for _, lang := range []string{views.English, views.Chinese} {
+		ctx := views.With(t.Context(), views.Viewer{Lang: lang})
+		for key := range settings.Fields(&config{}) {
+			require.NotEmpty(t, views.SettingWords(ctx, key), "%s in %s", key, lang)
+		}
+	}
 }

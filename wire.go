@@ -357,6 +357,7 @@ func (p *parts) console() (*app.App, error) {
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
 		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup,
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
+		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 	})
 }
 

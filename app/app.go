@@ -23,6 +23,7 @@ import (
 	"ax/app/access"
 	"ax/app/calendar"
 	"ax/app/sched"
+	"ax/app/settings"
 	"ax/views"
 )
 
@@ -111,6 +112,10 @@ type Options struct {
 	Queues    queues
 	Nodes     nodes
 	Ready     func(ctx context.Context) []Check
+
+	Settings []settings.Entry // in force in this process
+	Ledger   func(ctx context.Context) (name string, schema int64, err error)
+	Carrier  func(ctx context.Context) (string, error) // "" is the embedded one
 }
 
 func (o Options) check() error {
@@ -119,7 +124,7 @@ func (o Options) check() error {
 		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
 		"Setup": o.Setup == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
-		"Queues": o.Queues == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil,
+		"Queues": o.Queues == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil, "Ledger": o.Ledger == nil, "Carrier": o.Carrier == nil,
 	} {
 		if missing {
 			return fmt.Errorf("app.New: %s is missing", name)
@@ -156,6 +161,9 @@ type App struct {
 	queues    queues
 	nodes     nodes
 	ready     func(ctx context.Context) []Check
+	settings  []settings.Entry
+	ledger    func(ctx context.Context) (string, int64, error)
+	carrier   func(ctx context.Context) (string, error)
 
 	engine  *gin.Engine
 	streams map[string]bool // routes without a deadline
@@ -181,7 +189,7 @@ func New(o Options) (*App, error) {
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup,
-		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready,
+		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{},
 	}
 	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {

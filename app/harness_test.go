@@ -112,7 +112,9 @@ func (h *house) options() app.Options {
 		Teams:     access.NewTeams(d, now),
 		Setup:     access.NewSetup(access.SetupOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: now}),
 		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h},
-		Ready: func(context.Context) []app.Check { return h.checks },
+		Ready:   func(context.Context) []app.Check { return h.checks },
+		Ledger:  d.Server,
+		Carrier: func(context.Context) (string, error) { return "Redis 7.0.15", nil },
 	}
 }
 

@@ -24,6 +24,8 @@ type dialect struct {
 	// clock is the SELECT of the ledger's time in epoch milliseconds; empty
 	// means the clock of the process.
 	clock string
+	// version is the SELECT of the server's version.
+	version string
 	// hasTable counts the tables of a name.
 	hasTable string
 	// badCharsets lists text columns that are neither utf8mb4 nor ascii, and
@@ -50,6 +52,7 @@ func mysqlDialect() dialect {
 		forUpdateSkipLocked: " FOR UPDATE SKIP LOCKED",
 		forShare:            " LOCK IN SHARE MODE", // MariaDB has no FOR SHARE
 		clock:               "SELECT CAST(UNIX_TIMESTAMP(NOW(3))*1000 AS SIGNED)",
+		version:             "SELECT VERSION()",
 		hasTable:            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema=DATABASE() AND table_name=?",
 		badCharsets: "SELECT table_name AS table_name, column_name AS column_name, collation_name AS collation_name" +
 			" FROM information_schema.columns WHERE table_schema=DATABASE() AND character_set_name IS NOT NULL" +
@@ -75,6 +78,7 @@ func sqliteDialect() dialect {
 	return dialect{
 		name:           SQLite,
 		writers:        1,
+		version:        "SELECT sqlite_version()",
 		hasTable:       "SELECT COUNT(*) FROM sqlite_master WHERE type='table' AND name=?",
 		onConflict:     "ON CONFLICT",
 		conflictTarget: true,

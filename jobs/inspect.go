@@ -88,7 +88,7 @@ func (i *Inspector) read(ctx context.Context, now time.Time) (CarrierFigures, er
 			Latency: info.Latency, Memory: info.MemoryUsage,
 		})
 	}
-	info, err := i.redis.memoryInfo(ctx)
+	info, err := i.redis.info(ctx, "memory")
 	if err != nil {
 		return out, err
 	}

@@ -146,7 +146,7 @@ func (r *Redis) Warning(ctx context.Context) (string, error) {
 	if r.Embedded() {
 		return "", nil
 	}
-	info, err := r.memoryInfo(ctx)
+	info, err := r.info(ctx, "memory")
 	if err != nil {
 		return "", err
 	}
@@ -156,15 +156,36 @@ func (r *Redis) Warning(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// memoryInfo reads INFO memory, which needs no right to CONFIG. The embedded
-// server has no such section: empty.
-func (r *Redis) memoryInfo(ctx context.Context) (map[string]string, error) {
+// Server names the product, its version and how it keeps its keys, such as
+// "Redis 7.0.15, noeviction"; "" is the embedded one.
+func (r *Redis) Server(ctx context.Context) (string, error) {
+	if r.Embedded() {
+		return "", nil
+	}
+	info, err := r.info(ctx, "server")
+	if err != nil {
+		return "", err
+	}
+	name := "Redis " + info["redis_version"]
+	if v := info["valkey_version"]; v != "" {
+		name = "Valkey " + v
+	}
+	memory, err := r.info(ctx, "memory")
+	if policy := memory["maxmemory_policy"]; policy != "" {
+		name += ", " + policy
+	}
+	return name, err
+}
+
+// info reads a section of INFO, which needs no right to CONFIG. The embedded
+// server has none of them: empty.
+func (r *Redis) info(ctx context.Context, section string) (map[string]string, error) {
 	if r.Embedded() {
 		return nil, nil
 	}
-	text, err := r.client.Info(ctx, "memory").Result()
+	text, err := r.client.Info(ctx, section).Result()
 	if err != nil {
-		return nil, fmt.Errorf("read memory figures of Redis: %w", err)
+		return nil, fmt.Errorf("read what Redis tells of its %s: %w", section, err)
 	}
 	info := map[string]string{}
 	for line := range strings.Lines(text) {

@@ -47,6 +47,19 @@ func TestAnEvictingRedisIsWarnedOf(t *testing.T) {
 	})
 }
 
+func TestRedisSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, r *jobs.Redis) {
+		name, err := r.Server(t.Context())
+		require.NoError(t, err)
+		if r.Embedded() {
+			require.Empty(t, name)
+			return
+		}
+		require.Regexp(t, `^(Redis|Valkey) \d+\.\d+\.\d+, noeviction$`, name)
+	})
+}
+
 func TestOptionsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]jobs.RedisOptions{

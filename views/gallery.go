@@ -30,6 +30,7 @@ func Gallery() []Example {
 		pieceExamples(),
 		dashboardExamples(),
 		opsExamples(),
+		settingsExamples(),
 		calendarExamples(),
 		taskExamples(),
 		instancesExamples(),

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	cd "github.com/chromedp/chromedp"
@@ -15,6 +16,7 @@ import (
 var (
 	serve = flag.String("serve", "", "address to serve the gallery at, until interrupted")
 	shots = flag.String("shots", "", "folder to write a picture of every example to")
+	only  = flag.String("only", "", "what the names of the examples to picture begin with")
 )
 
 // `make gallery`: all examples at one address, under the product's policy.
@@ -39,6 +41,9 @@ func TestShootTheGallery(t *testing.T) {
 	for _, width := range []int64{1440, 390} {
 		do(t, ctx, cd.EmulateViewport(width, 900))
 		for _, e := range Gallery() {
+			if !strings.HasPrefix(e.Name, *only) {
+				continue
+			}
 			for _, theme := range []string{"light", "dark"} {
 				for _, lang := range []string{English, Chinese} {
 					do(t, ctx, cd.Navigate(s.URL+"/"+e.Name+"?theme="+theme+"&lang="+lang))

@@ -228,7 +228,7 @@ func keySheet() templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		for _, g := range sections {
+		for _, g := range viewer(ctx).sections() {
 			for _, s := range g.sections {
 				templ_7745c5c3_Err = keyLine(t(ctx, s.word), "g", s.key).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {

@@ -3,6 +3,7 @@ package views
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -71,6 +72,16 @@ func currentPage(on bool) templ.Attributes {
 		return nil
 	}
 	return templ.Attributes{"aria-current": "page"}
+}
+
+// sections are the pages that the viewer may open.
+func (v Viewer) sections() []sectionGroup {
+	out := make([]sectionGroup, 0, len(sections))
+	for _, g := range sections {
+		g.sections = slices.DeleteFunc(slices.Clone(g.sections), func(s section) bool { return s.admin && !v.User.Admin })
+		out = append(out, g)
+	}
+	return out
 }
 
 func groupID(g sectionGroup) string {

@@ -162,19 +162,23 @@ func Variable(key string) string { return "AX_" + strings.ToUpper(strings.Replac
 // Fields gives all settings of the struct that into points at, by key.
 func Fields(into any) map[string]reflect.Value {
 	out := map[string]reflect.Value{}
-	leaves(reflect.ValueOf(into).Elem(), "", out)
+	walk(reflect.ValueOf(into).Elem(), "", func(key string, field reflect.Value, _ reflect.StructTag) { out[key] = field })
 	return out
 }
 
-// leaves lists all settings by key.
-func leaves(v reflect.Value, prefix string, out map[string]reflect.Value) {
+// walk visits all settings in their order.
+func walk(v reflect.Value, prefix string, visit func(key string, field reflect.Value, tag reflect.StructTag)) {
 	for i := range v.NumField() {
-		key := prefix + v.Type().Field(i).Tag.Get("yaml")
-		if v.Field(i).Kind() == reflect.Struct {
-			leaves(v.Field(i), key+".", out)
+		if !v.Type().Field(i).IsExported() {
 			continue
 		}
-		out[key] = v.Field(i)
+		tag := v.Type().Field(i).Tag
+		key := prefix + tag.Get("yaml")
+		if v.Field(i).Kind() == reflect.Struct {
+			walk(v.Field(i), key+".", visit)
+			continue
+		}
+		visit(key, v.Field(i), tag)
 	}
 }
 
@@ -228,15 +232,25 @@ type Origin struct {
 // Of names the place of a setting's value: a variable, a line of the file, or
 // default.
 func (o Origin) Of(key string) string {
-	if v := o.env[key]; v != "" {
-		return v
-	}
-	if o.file != nil {
-		if file, err := parser.ParseBytes(o.file, 0); err == nil {
-			if node := valueAt(file, key); node != nil {
-				return o.name + " line " + strconv.Itoa(node.GetToken().Position.Line)
-			}
-		}
+	switch variable, line := o.place(key); {
+	case variable != "":
+		return variable
+	case line > 0:
+		return o.name + " line " + strconv.Itoa(line)
 	}
 	return "default"
+}
+
+// place is the variable or the line of the file that set it; neither: nobody
+// did.
+func (o Origin) place(key string) (variable string, line int) {
+	if v := o.env[key]; v != "" || o.file == nil {
+		return v, 0
+	}
+	if file, err := parser.ParseBytes(o.file, 0); err == nil {
+		if node := valueAt(file, key); node != nil {
+			return "", node.GetToken().Position.Line
+		}
+	}
+	return "", 0
 }

@@ -1,0 +1,86 @@
+package views
+
+import (
+	"context"
+	"strings"
+)
+
+// settingGroups are the parts of the table, in their order.
+var settingGroups = []struct{ name, word string }{
+	{"", msg("The process")},
+	{"http", msg("Addresses")},
+	{"database", msg("Ledger")},
+	{"redis", msg("Redis")},
+	{"scheduler", msg("Planning")},
+	{"node", msg("Nodes")},
+	{"worker", msg("Workers")},
+	{"defaults", msg("What a new task gets")},
+	{"alarms", msg("Where the console begins to warn")},
+}
+
+// groupOfSetting is the name of the group that a key stands in.
+func groupOfSetting(key string) string {
+	group, _, ok := strings.Cut(key, ".")
+	switch {
+	case !ok || group == "log":
+		return ""
+	case group == "metrics":
+		return "http"
+	}
+	return group
+}
+
+// SettingWords say why a setting is as it is; config.yaml says more.
+func SettingWords(ctx context.Context, key string) string {
+	said := settingWords[key]
+	return t(ctx, said)
+}
+
+var settingWords = map[string]string{
+	"environment": msg("Name of the installation, in the top bar."),
+	"roles":       msg("What this process does. In production scheduler and worker run apart, so that planning never shares a process with users' work."),
+	"data_dir":    msg("Folder of the embedded default: database, secret, lock."),
+	"secret":      msg("Callbacks and receipts are signed with keys derived from it, so all nodes need the same."),
+	"zone_data":   msg("A zip of time zone files to go by instead of those built in, for a change of clocks that no release of ax has yet. All nodes need the same."),
+	"log.level":   msg("What is written to the log."),
+	"log.format":  msg("text for people, json for collectors."),
+
+	"http.addr":            msg("Where the console and the API listen."),
+	"http.external_url":    msg("How people and targets get here: links, receipt addresses, and Secure cookies with https."),
+	"http.trusted_proxies": msg("Whose X-Forwarded-For is believed. Empty: nobody's, so no caller can pretend to be another."),
+	"metrics.addr":         msg("Listener of /metrics. It has no sign-in, so it belongs inside."),
+
+	"database.dsn":       msg("Empty is SQLite in data_dir, for one process on one machine."),
+	"database.max_conns": msg("Connections at once. Each process has two more for its signs of life, so that a full pool isn't taken for a death."),
+
+	"redis.addr":        msg("Empty is a Redis in this process. What Redis loses is sent again from the ledger."),
+	"redis.username":    msg("For servers with access lists."),
+	"redis.password":    msg("Shown to nobody."),
+	"redis.db":          msg("Number of the database on the server."),
+	"redis.tls":         msg("Encrypts the way to Redis."),
+	"redis.master_name": msg("Name of the master that Sentinel watches."),
+	"redis.addrs":       msg("The Sentinels, or the seeds of a cluster."),
+	"redis.cluster":     msg("The addresses are seeds of a cluster."),
+
+	"scheduler.scan":       msg("Pause between two looks at the due tasks. A slot becomes an instance 2 s ahead, so 1 s leaves one look in reserve."),
+	"scheduler.plan_batch": msg("Due tasks that one planning transaction takes. More hold their row locks longer without planning faster."),
+	"scheduler.sweep":      msg("Pause between two looks for work that was handed over and not taken."),
+
+	"node.beat":       msg("How often a node tells the ledger that it lives."),
+	"node.dead_after": msg("Missed beats until its work is taken over. Fewer would bury nodes that only pause."),
+
+	"worker.slots":          msg("Instances that run at once. 0 chooses 256, or 64 with Redis in this process."),
+	"worker.servers":        msg("Asynq servers that share them. 0 chooses."),
+	"worker.queues":         msg("Queues and their weights: weight 6 is looked at six times as often as 1."),
+	"worker.shutdown_grace": msg("How long running work may take to end when the process is told to stop."),
+	"worker.allow_networks": msg("Ranges inside your network that targets may be in. Narrow them where strangers edit tasks. Metadata services of clouds are never allowed."),
+
+	"defaults.timeout_seconds":      msg("Longer work holds a worker's place; it should answer 202 and send a receipt."),
+	"defaults.retries":              msg("Repeats of a failed attempt before the dead letter. Most faults of a target are over within two minutes."),
+	"defaults.retry_delays_seconds": msg("Pauses before them."),
+
+	"alarms.clock_offset": msg("A node's clock against the ledger's. Over 30 s it also stops planning."),
+	"alarms.queue_depth":  msg("Instances that are due and have not begun, per queue."),
+	"alarms.lag":          msg("How late a start may be."),
+	"alarms.success_rate": msg("Percent of the instances that ended within the hour."),
+}
