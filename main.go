@@ -235,7 +235,7 @@ func (c *cli) userListCommand() *cobra.Command {
 		return c.withPeople(cmd.Context(), func(_ config, p people) error {
 			all, err := p.users.List(cmd.Context(), commandActor())
 			for _, u := range all {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\tadmin=%t\tauditor=%t\tdisabled=%t\n", u.Login, u.Name, u.Admin, u.Auditor, u.Disabled)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\tadmin=%t\tauditor=%t\tdisabled=%t\n", u.Person.Login, u.Person.Name, u.Person.Admin, u.Person.Auditor, u.Person.Disabled)
 			}
 			return err
 		})

@@ -34,6 +34,7 @@ type house struct {
 	tokens   *access.Tokens
 	teams    *access.Teams
 	setup    *access.Setup
+	invites  *access.Invitations
 	audit    *access.Reader
 }
 
@@ -49,6 +50,7 @@ func newHouse(t *testing.T, d *db.DB) *house {
 	h.tokens = access.NewTokens(d, clock)
 	h.teams = access.NewTeams(d, clock)
 	h.setup = access.NewSetup(access.SetupOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: clock})
+	h.invites = access.NewInvitations(access.InvitationsOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: clock})
 	h.audit = access.NewReader(d)
 	return h
 }

@@ -101,6 +101,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"calendar_days":    {"unique (calendar_id, day)"},
 		"calendar_tasks":   {"unique (task_id)", "(code, task_id)"},
 		"calendar_replans": {"unique (task_id)", "(code, task_id)"},
+		"invitations":      {"unique (hash)", "(team_id, id)", "(user_id, id)"},
 		"stats_minute":     {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

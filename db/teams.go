@@ -80,6 +80,23 @@ func insertTeam(tx *gorm.DB, t access.Team, e access.Entry) (int64, error) {
 	return r.ID, recordAudit(tx, e)
 }
 
+// RenameTeam stores another name with the audit row of it. Faults: NotFound.
+func (d *DB) RenameTeam(ctx context.Context, id int64, name string, entry func(was string) access.Entry) error {
+	return d.tx(ctx, "rename a team", func(tx *gorm.DB) error {
+		var was []string
+		if err := tx.Raw("SELECT name FROM teams WHERE id=?"+d.dialect.forUpdate, id).Scan(&was).Error; err != nil {
+			return err
+		}
+		if len(was) == 0 {
+			return fault.NotFound("There is no such team")
+		}
+		if err := tx.Exec("UPDATE teams SET name=? WHERE id=?", name, id).Error; err != nil {
+			return err
+		}
+		return recordAudit(tx, entry(was[0]))
+	})
+}
+
 // Members lists the people of a team by login, without password hashes.
 func (d *DB) Members(ctx context.Context, team int64) ([]access.Member, error) {
 	var rows []struct {
@@ -111,14 +128,9 @@ func (d *DB) ChangeMember(ctx context.Context, team, user int64, change func(was
 		if _, err := takeUser(tx, "id=?"+d.dialect.forUpdate, user); err != nil {
 			return err
 		}
-		var roles []access.Role
-		err := tx.Raw("SELECT role FROM memberships WHERE team_id=? AND user_id=?"+d.dialect.forUpdate, team, user).Scan(&roles).Error
+		was, err := d.roleOf(tx, team, user)
 		if err != nil {
 			return err
-		}
-		var was access.Role
-		if len(roles) > 0 {
-			was = roles[0]
 		}
 		is, e, err := change(was)
 		if err != nil {
@@ -129,6 +141,16 @@ func (d *DB) ChangeMember(ctx context.Context, team, user int64, change func(was
 		}
 		return recordAudit(tx, e)
 	})
+}
+
+// roleOf locks a membership and gives its role, "" for none.
+func (d *DB) roleOf(tx *gorm.DB, team, user int64) (access.Role, error) {
+	var roles []access.Role
+	err := tx.Raw("SELECT role FROM memberships WHERE team_id=? AND user_id=?"+d.dialect.forUpdate, team, user).Scan(&roles).Error
+	if err != nil || len(roles) == 0 {
+		return "", err
+	}
+	return roles[0], nil
 }
 
 func (d *DB) storeMember(tx *gorm.DB, team, user int64, was, is access.Role) error {

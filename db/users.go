@@ -107,20 +107,6 @@ func takeUser(tx *gorm.DB, cond string, arg any) (access.Person, error) {
 	return r.person(), nil
 }
 
-// Users lists all people by login, without password hashes.
-func (d *DB) Users(ctx context.Context) ([]access.Person, error) {
-	var rows []userRow
-	if err := d.view(ctx).Raw("SELECT * FROM users ORDER BY login").Scan(&rows).Error; err != nil {
-		return nil, fmt.Errorf("list users: %w", away(err))
-	}
-	out := make([]access.Person, len(rows))
-	for i, r := range rows {
-		out[i] = r.person()
-		out[i].PasswordHash = ""
-	}
-	return out, nil
-}
-
 // ChangeUser locks a person, asks change what to store, and stores it with the
 // audit row. Login and id never change. Faults: NotFound; Conflict when the
 // last administrator would be lost; those of change.

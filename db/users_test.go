@@ -28,7 +28,8 @@ func TestAPersonIsStoredAsMade(t *testing.T) {
 		}
 		list, err := h.users.List(t.Context(), cli)
 		require.NoError(t, err)
-		require.Empty(t, list[0].PasswordHash)
+		require.Empty(t, list[0].Person.PasswordHash)
+		require.False(t, list[0].NoPassword)
 		_, err = h.User(t.Context(), 99)
 		require.Equal(t, fault.KindNotFound, fault.KindOf(err))
 	})
@@ -133,8 +134,8 @@ func TestTheSetupLinkIsUsedOnceByOneOfTwo(t *testing.T) {
 		}
 		list, err := h.users.List(t.Context(), cli)
 		require.NoError(t, err)
-		require.True(t, list[0].Admin)
-		a, _, err := h.resolve(t, h.signIn(t, list[0].Login))
+		require.True(t, list[0].Person.Admin)
+		a, _, err := h.resolve(t, h.signIn(t, list[0].Person.Login))
 		require.NoError(t, err)
 		team, err := h.teams.Get(t.Context(), a, "payments")
 		require.NoError(t, err)

@@ -79,9 +79,13 @@ func (m *memory) UserByLogin(_ context.Context, login string) (Person, error) {
 	return Person{}, fault.NotFound("no user")
 }
 
-func (m *memory) Users(context.Context) ([]Person, error) {
+func (m *memory) Standings(context.Context) ([]Standing, error) {
 	defer m.lock()()
-	return slices.SortedFunc(maps.Values(m.people), func(a, b Person) int { return cmp.Compare(a.Login, b.Login) }), nil
+	var out []Standing
+	for _, p := range slices.SortedFunc(maps.Values(m.people), func(a, b Person) int { return cmp.Compare(a.Login, b.Login) }) {
+		out = append(out, Standing{Person: p})
+	}
+	return out, nil
 }
 
 func (m *memory) ChangeUser(_ context.Context, id int64, change func(Person) (Person, Entry, error)) (Person, error) {
@@ -247,6 +251,15 @@ func (m *memory) InsertTeam(_ context.Context, t Team, e Entry) (int64, error) {
 	m.teams[t.ID] = t
 	m.record(e, "team", t.ID)
 	return t.ID, nil
+}
+
+func (m *memory) RenameTeam(_ context.Context, id int64, name string, entry func(string) Entry) error {
+	defer m.lock()()
+	t := m.teams[id]
+	m.record(entry(t.Name), "team", id)
+	t.Name = name
+	m.teams[id] = t
+	return nil
 }
 
 func (m *memory) Members(_ context.Context, team int64) ([]Member, error) {

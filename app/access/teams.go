@@ -41,6 +41,8 @@ type teamStore interface {
 	Team(ctx context.Context, code string) (Team, error)
 	// InsertTeam is a Conflict with the field when the code is taken.
 	InsertTeam(ctx context.Context, t Team, e Entry) (int64, error)
+	// RenameTeam asks for the audit row of the change from the present name.
+	RenameTeam(ctx context.Context, id int64, name string, entry func(was string) Entry) error
 	// Members of a team, by login.
 	Members(ctx context.Context, team int64) ([]Member, error)
 	UserByLogin(ctx context.Context, login string) (Person, error)
@@ -133,6 +135,32 @@ func (t *Teams) Create(ctx context.Context, a Actor, in NewTeam) (Team, error) {
 	}
 	team.ID = id
 	return team, nil
+}
+
+// Rename gives the team another name; its code stays. Owners of the team only.
+// Faults: NotFound, Denied, Invalid (name).
+func (t *Teams) Rename(ctx context.Context, a Actor, team Team, name string) error {
+	if err := a.Check(ManageTeam, team.ID); err != nil {
+		return err
+	}
+	name = strings.TrimSpace(name)
+	bad := checkName("name", name)
+	if name == "" {
+		bad = append(bad, fault.Field("name", "A team needs a name"))
+	}
+	if err := fault.Invalid(bad...); err != nil {
+		return err
+	}
+	err := t.store.RenameTeam(ctx, team.ID, name, func(was string) Entry {
+		return Entry{
+			At: t.now(), Actor: a, Action: "team.rename", Object: team.Object(), TeamID: team.ID,
+			Changes: differ(nil, "name", was, name),
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("rename team %s: %w", team.Code, err)
+	}
+	return nil
 }
 
 // EnsureDefault gives the team "default", and makes it when the installation

@@ -19,8 +19,8 @@ type userStore interface {
 	// User and UserByLogin are NotFound when there is none.
 	User(ctx context.Context, id int64) (Person, error)
 	UserByLogin(ctx context.Context, login string) (Person, error)
-	// Users lists all people by login, without password hashes.
-	Users(ctx context.Context) ([]Person, error)
+	// Standings lists all people by login, without password hashes.
+	Standings(ctx context.Context) ([]Standing, error)
 	// ChangeUser locks the person, asks change what to store, and stores it
 	// with the entry. It refuses, as a Conflict, to leave an installation
 	// that had an administrator without one.
@@ -57,6 +57,7 @@ type NewUser struct {
 	Name     string
 	Email    string
 	Password string
+	ByLink   bool // no password yet: the person chooses one by a link
 	Admin    bool
 	Auditor  bool
 	Preferences
@@ -88,10 +89,16 @@ func newPerson(in NewUser, h Hasher, zone func(string) bool, now time.Time) (Per
 		Admin: in.Admin, Auditor: in.Auditor,
 		Language: in.Language, Zone: in.Zone, Theme: in.Theme, CreatedAt: now,
 	}
-	bad := slices.Concat(checkLogin(p.Login), checkName("name", p.Name), checkEmail(p.Email),
-		checkPassword(p.Login, in.Password), in.check(zone))
+	var password []fault.FieldError
+	if !in.ByLink {
+		password = checkPassword(p.Login, in.Password)
+	}
+	bad := slices.Concat(checkLogin(p.Login), checkName("name", p.Name), checkEmail(p.Email), password, in.check(zone))
 	if len(bad) > 0 {
 		return Person{}, fault.Invalid(bad...)
+	}
+	if in.ByLink {
+		return p, nil
 	}
 	hash, err := h.Hash(in.Password)
 	if err != nil {
@@ -101,12 +108,21 @@ func newPerson(in NewUser, h Hasher, zone func(string) bool, now time.Time) (Per
 	return p, nil
 }
 
+// Standing is a person as lists show them.
+type Standing struct {
+	Person   Person // without password hash; NoPassword tells whether there is one
+	Roles    map[int64]Role
+	LastSeen time.Time // newest session's; zero: none open
+	// NoPassword: nobody can sign in with one yet.
+	NoPassword bool
+}
+
 // List gives all people by login, to admins and auditors.
-func (u *Users) List(ctx context.Context, a Actor) ([]Person, error) {
+func (u *Users) List(ctx context.Context, a Actor) ([]Standing, error) {
 	if err := a.Check(Read, 0); err != nil {
 		return nil, err
 	}
-	return u.store.Users(ctx)
+	return u.store.Standings(ctx)
 }
 
 // Get gives one person: to admins, auditors and the person. Faults: NotFound.
