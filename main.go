@@ -126,7 +126,7 @@ func (c *cli) withLedger(ctx context.Context, do func(config, *db.DB) error) err
 }
 
 // withPeople runs a command on people, by the database's clock.
-func (c *cli) withPeople(ctx context.Context, do func(config, people) error) error {
+func (c *cli) withPeople(ctx context.Context, do func(config, access.Services) error) error {
 	return c.withLedger(ctx, func(cfg config, d *db.DB) error {
 		reading, err := d.Now(ctx)
 		if err != nil {
@@ -161,8 +161,8 @@ func (c *cli) migrateCommand() *cobra.Command {
 func (c *cli) linkCommand() *cobra.Command {
 	return &cobra.Command{Use: "setup-link", Short: "Print a new one-time setup link, while there is no administrator", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withPeople(cmd.Context(), func(cfg config, p people) error {
-				token, err := p.setup.NewLink(cmd.Context())
+			return c.withPeople(cmd.Context(), func(cfg config, p access.Services) error {
+				token, err := p.Setup.NewLink(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -182,14 +182,14 @@ func (c *cli) userCommand() *cobra.Command {
 			return err
 		}
 		in.Password = password
-		return c.withPeople(cmd.Context(), func(_ config, p people) error {
-			person, err := p.users.Create(cmd.Context(), commandActor(), in)
+		return c.withPeople(cmd.Context(), func(_ config, p access.Services) error {
+			person, err := p.Users.Create(cmd.Context(), commandActor(), in)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "created "+person.Login)
 			// A new installation gets a team to put tasks into.
-			if _, err := p.teams.EnsureDefault(cmd.Context()); fault.KindOf(err) != fault.KindNotFound {
+			if _, err := p.Teams.EnsureDefault(cmd.Context()); fault.KindOf(err) != fault.KindNotFound {
 				return err
 			}
 			return nil
@@ -217,12 +217,12 @@ func (c *cli) passwdCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.withPeople(cmd.Context(), func(_ config, p people) error {
-			person, err := p.users.ByLogin(cmd.Context(), commandActor(), login)
+		return c.withPeople(cmd.Context(), func(_ config, p access.Services) error {
+			person, err := p.Users.ByLogin(cmd.Context(), commandActor(), login)
 			if err != nil {
 				return err
 			}
-			return p.users.SetPassword(cmd.Context(), commandActor(), person.ID, password)
+			return p.Users.SetPassword(cmd.Context(), commandActor(), person.ID, password)
 		})
 	}}
 	cmd.Flags().StringVar(&login, "login", "", "login")
@@ -232,8 +232,8 @@ func (c *cli) passwdCommand() *cobra.Command {
 
 func (c *cli) userListCommand() *cobra.Command {
 	return &cobra.Command{Use: "list", Short: "List people", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withPeople(cmd.Context(), func(_ config, p people) error {
-			all, err := p.users.List(cmd.Context(), commandActor())
+		return c.withPeople(cmd.Context(), func(_ config, p access.Services) error {
+			all, err := p.Users.List(cmd.Context(), commandActor())
 			for _, u := range all {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\tadmin=%t\tauditor=%t\tdisabled=%t\n", u.Person.Login, u.Person.Name, u.Person.Admin, u.Person.Auditor, u.Person.Disabled)
 			}
@@ -259,7 +259,7 @@ func (c *cli) tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "token", Short: "Create API tokens"}
 	var team, role, name string
 	create := &cobra.Command{Use: "create", Short: "Create a token and print it, once", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withPeople(cmd.Context(), func(_ config, p people) error {
+		return c.withPeople(cmd.Context(), func(_ config, p access.Services) error {
 			secret, err := createToken(cmd.Context(), p, team, role, name)
 			if err == nil {
 				fmt.Fprintln(cmd.OutOrStdout(), secret)
@@ -324,18 +324,18 @@ func (c *cli) migrationStatus(cmd *cobra.Command) error {
 
 // createToken makes a token for a team; the team "default" is made when there
 // is no team at all.
-func createToken(ctx context.Context, p people, team, role, name string) (string, error) {
+func createToken(ctx context.Context, p access.Services, team, role, name string) (string, error) {
 	var t access.Team
 	var err error
 	if team == "default" {
-		t, err = p.teams.EnsureDefault(ctx)
+		t, err = p.Teams.EnsureDefault(ctx)
 	} else {
-		t, err = p.teams.Get(ctx, commandActor(), team)
+		t, err = p.Teams.Get(ctx, commandActor(), team)
 	}
 	if err != nil {
 		return "", err
 	}
-	secret, _, err := p.tokens.Create(ctx, commandActor(), access.NewToken{TeamID: t.ID, Name: name, Role: access.Role(role)})
+	secret, _, err := p.Tokens.Create(ctx, commandActor(), access.NewToken{TeamID: t.ID, Name: name, Role: access.Role(role)})
 	return secret, err
 }
 
@@ -378,12 +378,12 @@ func (c *cli) demo(ctx context.Context) error {
 	defer target.Close()
 	s := newServer(cfg, newLog(cfg, os.Stderr), os.Stdout)
 	s.ready = func(ctx context.Context, p *parts) error {
-		team, err := p.people.teams.EnsureDefault(ctx)
+		team, err := p.people.Teams.EnsureDefault(ctx)
 		if err != nil {
 			return err
 		}
 		password := newID()
-		if _, err := p.people.users.Create(ctx, commandActor(), access.NewUser{Login: "demo", Name: "Demo", Password: password, Admin: true}); err != nil {
+		if _, err := p.people.Users.Create(ctx, commandActor(), access.NewUser{Login: "demo", Name: "Demo", Password: password, Admin: true}); err != nil {
 			return err
 		}
 		fmt.Printf("Sign in as demo with the password %s\nThe target of its tasks: %s\n", password, target.URL())

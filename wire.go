@@ -37,26 +37,10 @@ func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error)
 	return d, nil
 }
 
-// people are the services of who may do what. They need the ledger only.
-type people struct {
-	users    *access.Users
-	sessions *access.Sessions
-	tokens   *access.Tokens
-	teams    *access.Teams
-	setup    *access.Setup
-}
-
-func newPeople(d *db.DB, now func() time.Time) (people, error) {
-	hasher := app.NewPasswords()
+// newPeople makes the services of who may do what. They need the ledger only.
+func newPeople(d *db.DB, now func() time.Time) (access.Services, error) {
 	zone := func(name string) bool { _, err := cron.LoadZone(name); return err == nil }
-	sessions, err := access.NewSessions(access.SessionsOptions{Store: d, Hasher: hasher, Now: now})
-	return people{
-		users:    access.NewUsers(access.UsersOptions{Store: d, Hasher: hasher, Zone: zone, Now: now}),
-		sessions: sessions,
-		tokens:   access.NewTokens(d, now),
-		teams:    access.NewTeams(d, now),
-		setup:    access.NewSetup(access.SetupOptions{Store: d, Hasher: hasher, Zone: zone, Now: now}),
-	}, err
+	return access.NewServices(access.ServicesOptions{Store: d, Hasher: app.NewPasswords(), Zone: zone, Now: now})
 }
 
 // parts is a built process.
@@ -70,7 +54,7 @@ type parts struct {
 	queue  *jobs.Queue
 	hints  *jobs.Hints
 	signer *jobs.Signer
-	people people
+	people access.Services
 
 	tasks     *sched.Tasks
 	instances *sched.Instances
@@ -168,7 +152,7 @@ func (p *parts) loops() []jobs.Loop {
 // chores are ax's own periodic works; one node does each.
 func (p *parts) chores() []jobs.MaintenanceJob {
 	return []jobs.MaintenanceJob{
-		{Name: "prune-sessions", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.people.sessions.Prune(ctx); return err }},
+		{Name: "prune-sessions", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.people.Sessions.Prune(ctx); return err }},
 		{Name: "prune-calls", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.ledger.PruneCalls(ctx, p.clock.Now(), 5000); return err }},
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
 	}
@@ -314,11 +298,11 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 
 // offerSetup prints the one-time link while there is no administrator.
 func (s *server) offerSetup(ctx context.Context, p *parts) error {
-	needed, err := p.people.setup.Needed(ctx)
+	needed, err := p.people.Setup.Needed(ctx)
 	if err != nil || !needed {
 		return err
 	}
-	token, err := p.people.setup.NewLink(ctx)
+	token, err := p.people.Setup.NewLink(ctx)
 	if err != nil {
 		return err
 	}
@@ -355,8 +339,8 @@ func (p *parts) console() (*app.App, error) {
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
-		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup,
-		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
+		Services: p.people,
+		Calls:    p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 	})
 }

@@ -96,22 +96,18 @@ type Options struct {
 	Alarms         Alarms           // where pages begin to warn; what is zero has its default
 	Dev            bool             // adds /dev/gallery
 
-	Tasks     *sched.Tasks
-	Instances *sched.Instances
-	Letters   *sched.Letters
-	Reports   *sched.Reports
-	Calendars *calendar.Calendars
-	Outlook   *sched.Outlook
-	Users     *access.Users
-	Sessions  *access.Sessions
-	Tokens    *access.Tokens
-	Teams     *access.Teams
-	Setup     *access.Setup
-	Calls     calls
-	Receipts  receipts
-	Queues    queues
-	Nodes     nodes
-	Ready     func(ctx context.Context) []Check
+	Tasks           *sched.Tasks
+	Instances       *sched.Instances
+	Letters         *sched.Letters
+	Reports         *sched.Reports
+	Calendars       *calendar.Calendars
+	Outlook         *sched.Outlook
+	access.Services // who may do what
+	Calls           calls
+	Receipts        receipts
+	Queues          queues
+	Nodes           nodes
+	Ready           func(ctx context.Context) []Check
 
 	Settings []settings.Entry // in force in this process
 	Ledger   func(ctx context.Context) (name string, schema int64, err error)
@@ -123,7 +119,7 @@ func (o Options) check() error {
 		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "Instances": o.Instances == nil,
 		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
-		"Setup": o.Setup == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
+		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
 		"Queues": o.Queues == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil, "Ledger": o.Ledger == nil, "Carrier": o.Carrier == nil,
 	} {
 		if missing {
@@ -145,25 +141,26 @@ type App struct {
 	alarms   Alarms
 	dev      bool
 
-	tasks     *sched.Tasks
-	instances *sched.Instances
-	letters   *sched.Letters
-	reports   *sched.Reports
-	calendars *calendar.Calendars
-	outlook   *sched.Outlook
-	users     *access.Users
-	sessions  *access.Sessions
-	tokens    *access.Tokens
-	teams     *access.Teams
-	setup     *access.Setup
-	calls     calls
-	receipts  receipts
-	queues    queues
-	nodes     nodes
-	ready     func(ctx context.Context) []Check
-	settings  []settings.Entry
-	ledger    func(ctx context.Context) (string, int64, error)
-	carrier   func(ctx context.Context) (string, error)
+	tasks       *sched.Tasks
+	instances   *sched.Instances
+	letters     *sched.Letters
+	reports     *sched.Reports
+	calendars   *calendar.Calendars
+	outlook     *sched.Outlook
+	users       *access.Users
+	sessions    *access.Sessions
+	tokens      *access.Tokens
+	teams       *access.Teams
+	setup       *access.Setup
+	invitations *access.Invitations
+	calls       calls
+	receipts    receipts
+	queues      queues
+	nodes       nodes
+	ready       func(ctx context.Context) []Check
+	settings    []settings.Entry
+	ledger      func(ctx context.Context) (string, int64, error)
+	carrier     func(ctx context.Context) (string, error)
 
 	engine  *gin.Engine
 	streams map[string]bool // routes without a deadline
@@ -188,7 +185,7 @@ func New(o Options) (*App, error) {
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
-		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup,
+		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{},
 	}

@@ -93,7 +93,7 @@ func newHouseOn(t *testing.T, d *db.DB, options ...func(*app.Options)) *house {
 func (h *house) options() app.Options {
 	d, now := h.ledger, h.clock.Now
 	zone := func(name string) bool { _, err := cron.LoadZone(name); return err == nil }
-	sessions, err := access.NewSessions(access.SessionsOptions{Store: d, Hasher: plainHasher{}, Now: now})
+	people, err := access.NewServices(access.ServicesOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: now})
 	require.NoError(h.t, err)
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	hand := sched.NewDispatcher(d, h.queue, h.clock, log)
@@ -106,11 +106,7 @@ func (h *house) options() app.Options {
 		Reports:   sched.NewReports(d, h.clock),
 		Calendars: calendar.NewCalendars(d, sched.NewReplanner(d, hand, h.clock, log), now),
 		Outlook:   sched.NewOutlook(d, h.clock),
-		Users:     access.NewUsers(access.UsersOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: now}),
-		Sessions:  sessions,
-		Tokens:    access.NewTokens(d, now),
-		Teams:     access.NewTeams(d, now),
-		Setup:     access.NewSetup(access.SetupOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: now}),
+		Services:  people,
 		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h},
 		Ready:   func(context.Context) []app.Check { return h.checks },
 		Ledger:  d.Server,

@@ -39,6 +39,9 @@ func (a *App) routes() []route {
 		a.opsRoutes(),
 		a.calendarRoutes(),
 		a.settingsRoutes(),
+		a.teamRoutes(),
+		a.userRoutes(),
+		a.invitationRoutes(),
 	)
 }
 

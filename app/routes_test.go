@@ -69,7 +69,7 @@ func TestNoPageIsOpenToGuestsExceptTheEntry(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{
 		"GET /healthz": true, "GET /readyz": true, "GET /login": true, "POST /login": true, "POST /logout": true,
-		"GET /setup": true, "POST /setup": true, "GET /language": true, "POST /theme": true,
+		"GET /setup": true, "POST /setup": true, "GET /invitation": true, "POST /invitation": true, "GET /language": true, "POST /theme": true,
 	}, open)
 }
 
@@ -113,6 +113,10 @@ func newWatched(t *testing.T) *watched {
 	w.task("orders.send", func(s *sched.TaskSpec) { s.Name = "Secret name" })
 	w.calendar("orders.send")
 	w.letter = w.house.letter("orders.send", "secret-biz", "secret error")
+	_, _, err = w.opt.Tokens.Create(t.Context(), root, access.NewToken{TeamID: w.team.ID, Name: "Secret name", Role: access.Viewer})
+	require.NoError(t, err)
+	_, _, err = w.opt.Invitations.Invite(t.Context(), root, w.team, access.Viewer, "Secret name")
+	require.NoError(t, err)
 	w.writes, err = sql.Open("sqlite", path)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = w.writes.Close() })
@@ -134,6 +138,8 @@ func (w *watched) object(path string) (filled string, ok bool) {
 		"/calendars/":    strings.NewReplacer(":code", "orders.send"),
 		"/instances/":    strings.NewReplacer(":id", w.letter.InstanceID),
 		"/dead-letters/": strings.NewReplacer(":id", strconv.FormatInt(w.letter.ID, 10)),
+		"/teams/":        strings.NewReplacer(":team", "payments", ":id", "1"), // a token, an invitation
+		"/users/":        strings.NewReplacer(":login", "owner"),
 	} {
 		if strings.HasPrefix(path, prefix) && with.Replace(path) != path {
 			return with.Replace(path), true

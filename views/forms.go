@@ -19,16 +19,16 @@ var languages = []ui.Option{
 	{Value: Chinese, Label: "中文", Lang: "zh-CN"},
 }
 
-// zoneOptions are the zones to choose from; the one chosen is among them.
-func zoneOptions(p SetupPage) []ui.Option {
+// zonesToChoose are the zones of a list; the one chosen is among them.
+func zonesToChoose(zones []string, chosen string) []ui.Option {
 	var options []ui.Option
 	known := false
-	for _, z := range p.Zones {
+	for _, z := range zones {
 		options = append(options, ui.Option{Value: z, Label: z})
-		known = known || z == p.Values.Zone
+		known = known || z == chosen
 	}
-	if !known && p.Values.Zone != "" {
-		options = append([]ui.Option{{Value: p.Values.Zone, Label: p.Values.Zone}}, options...)
+	if !known && chosen != "" {
+		options = append([]ui.Option{{Value: chosen, Label: chosen}}, options...)
 	}
 	return options
 }

@@ -31,6 +31,7 @@ func Gallery() []Example {
 		dashboardExamples(),
 		opsExamples(),
 		settingsExamples(),
+		teamExamples(),
 		calendarExamples(),
 		taskExamples(),
 		instancesExamples(),

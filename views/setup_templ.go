@@ -244,7 +244,7 @@ func setupFields(p SetupPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Select(ui.Field{Name: "zone", Label: t(ctx, "Zone"), Value: p.Values.Zone, Error: problem(ctx, p.Errors, "zone")}, zoneOptions(p)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Select(ui.Field{Name: "zone", Label: t(ctx, "Zone"), Value: p.Values.Zone, Error: problem(ctx, p.Errors, "zone")}, zonesToChoose(p.Zones, p.Values.Zone)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
