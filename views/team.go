@@ -126,13 +126,13 @@ func tokenState(ctx context.Context, tok access.APIToken) ui.State {
 	case !tok.RevokedAt.IsZero():
 		return ui.State{Icon: "ban", Word: t(ctx, "Revoked")}
 	case tok.ExpiresAt.IsZero():
-		return ui.State{Icon: "circle-check", Class: "ok", Word: t(ctx, "No end")}
+		return ui.State{Icon: "circle-check", Class: "ok wrapst", Word: t(ctx, "No end")}
 	case !tok.Live(now):
-		return ui.State{Icon: "clock-x", Word: t(ctx, "Ended %s", viewer(ctx).Relative(tok.ExpiresAt))}
+		return ui.State{Icon: "clock-x", Class: "wrapst", Word: t(ctx, "Ended %s", viewer(ctx).Relative(tok.ExpiresAt))}
 	case tok.ExpiresAt.Sub(now) < soon:
-		return ui.State{Icon: "clock-exclamation", Class: "retry", Word: t(ctx, "Ends %s", viewer(ctx).Relative(tok.ExpiresAt))}
+		return ui.State{Icon: "clock-exclamation", Class: "retry wrapst", Word: t(ctx, "Ends %s", viewer(ctx).Relative(tok.ExpiresAt))}
 	}
-	return ui.State{Icon: "circle-check", Class: "ok", Word: t(ctx, "Until %s", viewer(ctx).Day(tok.ExpiresAt))}
+	return ui.State{Icon: "circle-check", Class: "ok wrapst", Word: t(ctx, "Until %s", viewer(ctx).Day(tok.ExpiresAt))}
 }
 
 // dialog opens the form again that was refused.
