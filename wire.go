@@ -44,6 +44,7 @@ type people struct {
 	tokens   *access.Tokens
 	teams    *access.Teams
 	setup    *access.Setup
+	refusals *access.Refusals
 }
 
 func newPeople(d *db.DB, now func() time.Time) (people, error) {
@@ -56,6 +57,7 @@ func newPeople(d *db.DB, now func() time.Time) (people, error) {
 		tokens:   access.NewTokens(d, now),
 		teams:    access.NewTeams(d, now),
 		setup:    access.NewSetup(access.SetupOptions{Store: d, Hasher: hasher, Zone: zone, Now: now}),
+		refusals: access.NewRefusals(d, now),
 	}, err
 }
 
@@ -239,7 +241,7 @@ func (s *server) host(p *parts, front *app.Front) jobs.Host {
 		h.Worker = p.worker()
 	}
 	if front != nil {
-		h.Before = func() { _ = front.Close() } // closed again at the end, for nothing
+		p.withFront(&h, front)
 	}
 	return h
 }
@@ -355,7 +357,7 @@ func (p *parts) console() (*app.App, error) {
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
-		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup,
+		Users: p.people.users, Sessions: p.people.sessions, Tokens: p.people.tokens, Teams: p.people.teams, Setup: p.people.setup, Audit: access.NewReader(p.ledger), Refusals: p.people.refusals,
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 	})
@@ -368,33 +370,4 @@ func (p *parts) checks(ctx context.Context) []app.Check {
 		clock.Detail = "offset " + p.clock.Offset().String()
 	}
 	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), clock}
-}
-
-// queueReader joins the carrier's figures and the ledger's own.
-type queueReader struct {
-	weights jobs.Queues
-	carrier *jobs.Inspector
-	ledger  *db.DB
-	now     func() time.Time
-}
-
-// List gives the ledger's own figures even when Redis is away.
-func (q queueReader) List(ctx context.Context) ([]app.QueueInfo, error) {
-	depth, err := q.ledger.QueueDepth(ctx, q.now())
-	if err != nil {
-		return nil, err
-	}
-	figures, away := q.carrier.Figures(ctx)
-	out := make([]app.QueueInfo, 0, len(q.weights))
-	for _, name := range q.weights.Names() {
-		info := app.QueueInfo{Name: name, Weight: q.weights[name], Due: depth[name]}
-		for _, f := range figures.Queues {
-			if f.Name == name {
-				info.Pending, info.Active, info.Scheduled, info.Retry, info.Archived = f.Pending, f.Active, f.Scheduled, f.Retry, f.Archived
-				info.Paused, info.Latency = f.Paused, f.Latency
-			}
-		}
-		out = append(out, info)
-	}
-	return out, away
 }

@@ -111,6 +111,8 @@ func (h *house) options() app.Options {
 		Tokens:    access.NewTokens(d, now),
 		Teams:     access.NewTeams(d, now),
 		Setup:     access.NewSetup(access.SetupOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: now}),
+		Audit:     access.NewReader(d),
+		Refusals:  access.NewRefusals(d, now),
 		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h},
 		Ready:   func(context.Context) []app.Check { return h.checks },
 		Ledger:  d.Server,

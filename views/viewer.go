@@ -39,7 +39,11 @@ type User struct {
 	Login string
 	Name  string
 	Admin bool
+	Audit bool // may read the audit, of some team at least
 }
+
+func (u User) isAdmin() bool  { return u.Admin }
+func (u User) mayAudit() bool { return u.Audit }
 
 // Team is a team the viewer may see.
 type Team struct {
