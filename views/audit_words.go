@@ -64,10 +64,11 @@ func AuditActions() []string {
 
 // auditWord is what was done; an action of another version of ax is its name.
 func auditWord(ctx context.Context, action string) string {
-	if word, ok := auditWords[action]; ok {
-		return t(ctx, word)
+	said, ok := auditWords[action]
+	if !ok {
+		return action
 	}
-	return action
+	return t(ctx, said)
 }
 
 // auditObject is what a row shows of its object, and where that has a page.
