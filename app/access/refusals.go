@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -115,7 +116,7 @@ func (r *Refusals) Flush(ctx context.Context) (again bool, err error) {
 	return false, r.tellOver(ctx)
 }
 
-// due are the doors at which something is to be written, in a fixed order.
+// due are the doors at which something is to be written, oldest first.
 func (r *Refusals) due() []door {
 	now := r.now()
 	r.mu.Lock()
@@ -126,7 +127,9 @@ func (r *Refusals) due() []door {
 			out = append(out, at)
 		}
 	}
-	slices.SortFunc(out, func(a, b door) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(out, func(a, b door) int {
+		return cmp.Or(r.kept[a].since.Compare(r.kept[b].since), cmp.Compare(a.id, b.id), strings.Compare(a.what, b.what))
+	})
 	return out
 }
 
