@@ -72,22 +72,22 @@ func TestTheAuditIsListedByScopeFilterAndPage(t *testing.T) {
 			filter access.AuditFilter
 			want   string
 		}{
-			"everything":          {all, access.AuditFilter{}, "3 2 1 0"},
-			"one team":            {access.Scope{Teams: []int64{3}}, access.AuditFilter{}, "2 0"},
-			"two teams":           {access.Scope{Teams: []int64{3, 4}}, access.AuditFilter{}, "2 1 0"},
-			"no team":             {access.Scope{}, access.AuditFilter{}, ""},
-			"one action":          {all, access.AuditFilter{Action: "task.create"}, "0"},
-			"a kind of action":    {all, access.AuditFilter{Action: "task."}, "1 0"},
-			"a percent sign":      {all, access.AuditFilter{Action: "%."}, ""},
-			"an actor":            {all, access.AuditFilter{Actor: "ci-deploy"}, "2 1 0"},
-			"an object":           {access.Scope{Teams: []int64{4}}, access.AuditFilter{ObjectKind: "task", ObjectID: "7"}, "1"},
-			"a time":              {all, access.AuditFilter{Since: midday.Add(time.Minute), Until: midday.Add(3 * time.Minute)}, "2 1"},
+			"everything":           {all, access.AuditFilter{}, "3 2 1 0"},
+			"one team":             {access.Scope{Teams: []int64{3}}, access.AuditFilter{}, "2 0"},
+			"two teams":            {access.Scope{Teams: []int64{3, 4}}, access.AuditFilter{}, "2 1 0"},
+			"no team":              {access.Scope{}, access.AuditFilter{}, ""},
+			"one action":           {all, access.AuditFilter{Action: "task.create"}, "0"},
+			"a kind of action":     {all, access.AuditFilter{Action: "task."}, "1 0"},
+			"a percent sign":       {all, access.AuditFilter{Action: "%."}, ""},
+			"an actor":             {all, access.AuditFilter{Actor: "ci-deploy"}, "2 1 0"},
+			"an object":            {access.Scope{Teams: []int64{4}}, access.AuditFilter{ObjectKind: "task", ObjectID: "7"}, "1"},
+			"a time":               {all, access.AuditFilter{Since: midday.Add(time.Minute), Until: midday.Add(3 * time.Minute)}, "2 1"},
 			"a word of the object": {all, access.AuditFilter{Words: "CLOSE"}, "2 1 0"},
-			"another word":        {all, access.AuditFilter{Words: "c%e"}, ""},
-			"what was done":       {all, access.AuditFilter{Outcome: access.Done}, "3 2 1 0"},
-			"what was refused":    {all, access.AuditFilter{Outcome: access.Refused}, ""},
-			"quotes in a filter":  {all, access.AuditFilter{Actor: "' OR 1=1 --"}, ""},
-			"a filter for others": {access.Scope{Teams: []int64{4}}, access.AuditFilter{Action: "task.create"}, ""},
+			"another word":         {all, access.AuditFilter{Words: "c%e"}, ""},
+			"what was done":        {all, access.AuditFilter{Outcome: access.Done}, "3 2 1 0"},
+			"what was refused":     {all, access.AuditFilter{Outcome: access.Refused}, ""},
+			"quotes in a filter":   {all, access.AuditFilter{Actor: "' OR 1=1 --"}, ""},
+			"a filter for others":  {access.Scope{Teams: []int64{4}}, access.AuditFilter{Action: "task.create"}, ""},
 		} {
 			rows, err := d.Audit(t.Context(), c.scope, c.filter, 0, 10)
 			require.NoError(t, err)
