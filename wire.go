@@ -223,7 +223,7 @@ func (s *server) host(p *parts, front *app.Front) jobs.Host {
 		h.Worker = p.worker()
 	}
 	if front != nil {
-		h.Before = func() { _ = front.Close() } // closed again at the end, for nothing
+		p.withFront(&h, front)
 	}
 	return h
 }
@@ -352,6 +352,20 @@ func (p *parts) checks(ctx context.Context) []app.Check {
 		clock.Detail = "offset " + p.clock.Offset().String()
 	}
 	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), clock}
+}
+
+// withFront gives the host what a process that answers people does besides:
+// it writes what they were refused, to the end.
+func (p *parts) withFront(h *jobs.Host, front *app.Front) {
+	h.Loops = append(h.Loops, jobs.Loop{Name: "refusals", Every: time.Second, Tick: p.people.Refusals.Flush})
+	h.Before = func() {
+		_ = front.Close() // closed again at the end, for nothing
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if _, err := p.people.Refusals.Flush(ctx); err != nil {
+			p.log.Warn("the last refusals are not in the audit", "error", err)
+		}
+	}
 }
 
 // queueReader joins the carrier's figures and the ledger's own.

@@ -107,6 +107,7 @@ func (s *api) refused(c *gin.Context, err error) *Problem {
 		err = access.NoObject()
 	}
 	s.note(c, err)
+	s.noteRefusal(c, err)
 	s.retryAfter(c, err)
 	return problemOf(statusOf(err), err, c.Request.URL.Path, requestID(c))
 }

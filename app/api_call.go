@@ -62,6 +62,7 @@ func (s *api) admitCall(c *gin.Context, op operation, k *call) (status int, err 
 			return 0, err
 		}
 		c.Set(callerKey, "token "+plain(k.actor.Name))
+		c.Set(callerActorKey, k.actor)
 		if err := op.limits(s).take(bucketKey(k.actor), s.now()); err != nil {
 			return 0, err
 		}

@@ -119,7 +119,7 @@ func (o Options) check() error {
 		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "Instances": o.Instances == nil,
 		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
-		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
+		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
 		"Queues": o.Queues == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil, "Ledger": o.Ledger == nil, "Carrier": o.Carrier == nil,
 	} {
 		if missing {
@@ -153,6 +153,8 @@ type App struct {
 	teams       *access.Teams
 	setup       *access.Setup
 	invitations *access.Invitations
+	audit       *access.Reader
+	refusals    *access.Refusals
 	calls       calls
 	receipts    receipts
 	queues      queues
@@ -185,7 +187,7 @@ func New(o Options) (*App, error) {
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
-		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations,
+		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, audit: o.Audit, refusals: o.Refusals,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{},
 	}

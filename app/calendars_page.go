@@ -84,6 +84,7 @@ func (a *App) calendarPage(c *gin.Context, year int) (reply, error) {
 	}
 	return show(views.Calendar(views.CalendarPage{
 		CalendarRow: a.calendarRow(c, cal, n), Year: year, Uses: uses, MayCopy: mayAnywhere(actor(c), access.EditCalendar),
+		History: a.historyOf(c, cal.TeamID, "calendar", cal.ID),
 	})), nil
 }
 

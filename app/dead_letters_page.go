@@ -89,6 +89,7 @@ func (a *App) letterPage(c *gin.Context, l sched.Letter) (views.LetterPage, erro
 	ctx, by := c.Request.Context(), actor(c)
 	a.seenAt(c, letterPath(l.ID), refreshEvery)
 	page := views.LetterPage{Letter: l, Values: views.ValuesOf(l), Base: views.ValuesOf(l), MaySolve: by.Can(access.Solve, l.TeamID), MayReplay: by.Can(access.Replay, l.TeamID)}
+	page.History = a.historyOf(c, l.TeamID, "dead_letter", l.ID)
 	var err error
 	if page.View, err = a.endedBadly(ctx, by, l); err != nil {
 		return page, err

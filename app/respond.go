@@ -67,6 +67,7 @@ func (a *App) respond(c *gin.Context, r reply, err error) {
 	if err != nil {
 		err = outOfTime(err)
 		a.note(c, err)
+		a.noteRefusal(c, err)
 	}
 	switch {
 	case err != nil && isAPI(c):

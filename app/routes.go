@@ -38,6 +38,7 @@ func (a *App) routes() []route {
 		a.letterRoutes(),
 		a.opsRoutes(),
 		a.calendarRoutes(),
+		a.auditRoutes(),
 		a.settingsRoutes(),
 		a.teamRoutes(),
 		a.userRoutes(),

@@ -111,7 +111,7 @@ func (a *App) newViewer(c *gin.Context, v *visit) views.Viewer {
 	if p.ID == 0 {
 		return out
 	}
-	out.User = views.User{ID: p.ID, Login: p.Login, Name: p.Shown(), Admin: p.Admin}
+	out.User = views.User{ID: p.ID, Login: p.Login, Name: p.Shown(), Admin: p.Admin, All: v.actor.Can(access.Read, 0), Audit: mayAnywhere(v.actor, access.ReadAudit)}
 	for _, t := range v.teams {
 		out.Teams = append(out.Teams, views.Team{Code: t.Code, Name: t.Name})
 		if t.ID == v.team {

@@ -166,7 +166,7 @@ func (a *App) showTask(c *gin.Context) (reply, error) {
 	}
 	page := views.TaskPage{Task: t, Team: teamCode(c, t.TeamID), Report: report, Last: last.Items, Coming: t.Coming(a.now(), shownComing), May: views.TaskRights{
 		Run: by.Can(access.RunTask, t.TeamID), Pause: by.Can(access.PauseTask, t.TeamID), Edit: by.Can(access.EditTask, t.TeamID),
-	}}
+	}, Audit: a.auditLink(c, t.TeamID, "task", t.ID)}
 	return show(views.Task(page)).piecewise(views.TaskLive(page)), nil
 }
 

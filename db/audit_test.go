@@ -72,18 +72,22 @@ func TestTheAuditIsListedByScopeFilterAndPage(t *testing.T) {
 			filter access.AuditFilter
 			want   string
 		}{
-			"everything":          {all, access.AuditFilter{}, "3 2 1 0"},
-			"one team":            {access.Scope{Teams: []int64{3}}, access.AuditFilter{}, "2 0"},
-			"two teams":           {access.Scope{Teams: []int64{3, 4}}, access.AuditFilter{}, "2 1 0"},
-			"no team":             {access.Scope{}, access.AuditFilter{}, ""},
-			"one action":          {all, access.AuditFilter{Action: "task.create"}, "0"},
-			"a kind of action":    {all, access.AuditFilter{Action: "task."}, "1 0"},
-			"a percent sign":      {all, access.AuditFilter{Action: "%."}, ""},
-			"an actor":            {all, access.AuditFilter{Actor: "ci-deploy"}, "2 1 0"},
-			"an object":           {access.Scope{Teams: []int64{4}}, access.AuditFilter{ObjectKind: "task", ObjectID: "7"}, "1"},
-			"a time":              {all, access.AuditFilter{Since: midday.Add(time.Minute), Until: midday.Add(3 * time.Minute)}, "2 1"},
-			"quotes in a filter":  {all, access.AuditFilter{Actor: "' OR 1=1 --"}, ""},
-			"a filter for others": {access.Scope{Teams: []int64{4}}, access.AuditFilter{Action: "task.create"}, ""},
+			"everything":           {all, access.AuditFilter{}, "3 2 1 0"},
+			"one team":             {access.Scope{Teams: []int64{3}}, access.AuditFilter{}, "2 0"},
+			"two teams":            {access.Scope{Teams: []int64{3, 4}}, access.AuditFilter{}, "2 1 0"},
+			"no team":              {access.Scope{}, access.AuditFilter{}, ""},
+			"one action":           {all, access.AuditFilter{Action: "task.create"}, "0"},
+			"a kind of action":     {all, access.AuditFilter{Action: "task."}, "1 0"},
+			"a percent sign":       {all, access.AuditFilter{Action: "%."}, ""},
+			"an actor":             {all, access.AuditFilter{Actor: "ci-deploy"}, "2 1 0"},
+			"an object":            {access.Scope{Teams: []int64{4}}, access.AuditFilter{ObjectKind: "task", ObjectID: "7"}, "1"},
+			"a time":               {all, access.AuditFilter{Since: midday.Add(time.Minute), Until: midday.Add(3 * time.Minute)}, "2 1"},
+			"a word of the object": {all, access.AuditFilter{Words: "CLOSE"}, "2 1 0"},
+			"another word":         {all, access.AuditFilter{Words: "c%e"}, ""},
+			"what was done":        {all, access.AuditFilter{Outcome: access.Done}, "3 2 1 0"},
+			"what was refused":     {all, access.AuditFilter{Outcome: access.Refused}, ""},
+			"quotes in a filter":   {all, access.AuditFilter{Actor: "' OR 1=1 --"}, ""},
+			"a filter for others":  {access.Scope{Teams: []int64{4}}, access.AuditFilter{Action: "task.create"}, ""},
 		} {
 			rows, err := d.Audit(t.Context(), c.scope, c.filter, 0, 10)
 			require.NoError(t, err)
@@ -94,7 +98,92 @@ func TestTheAuditIsListedByScopeFilterAndPage(t *testing.T) {
 		rest, err := d.Audit(t.Context(), all, access.AuditFilter{}, first[2].ID, 3)
 		require.NoError(t, err)
 		require.Equal(t, "0", reasons(rest))
+		newer, err := d.Audit(t.Context(), all, access.AuditFilter{}, -rest[0].ID, 2)
+		require.NoError(t, err)
+		require.Equal(t, "1 2", reasons(newer), "those next to it, oldest first")
 	})
+}
+
+func TestRefusalsAreToldApartInTheAudit(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		for _, action := range []string{"session.refuse", "task.refuser", "access.refuse"} {
+			e := entry(action, 1, midday)
+			e.Reason = action
+			require.NoError(t, d.RecordAudit(t.Context(), e))
+		}
+		for outcome, want := range map[access.Outcome]string{"": "access.refuse task.refuser session.refuse", access.Refused: "access.refuse session.refuse", access.Done: "task.refuser"} {
+			rows, err := d.Audit(t.Context(), access.Scope{All: true}, access.AuditFilter{Outcome: outcome}, 0, 10)
+			require.NoError(t, err)
+			require.Equal(t, want, reasons(rows), outcome)
+		}
+	})
+}
+
+// A row may stand above others that are younger: its transaction took the id
+// early and its clock may be another. The bound by id leaves room for that.
+func TestABoundInTimeLosesNoRowThatCommittedLate(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		for i, after := range []time.Duration{-5 * time.Hour, 20 * time.Minute, -30 * time.Minute, 0, 40 * time.Minute, -10 * time.Minute, 3 * time.Hour} {
+			e := entry("task.update", 1, midday.Add(after))
+			e.Reason = fmt.Sprint(i)
+			require.NoError(t, d.RecordAudit(t.Context(), e))
+		}
+		for name, c := range map[string]struct {
+			since, until time.Time
+			want         string
+		}{
+			"since noon":    {midday, time.Time{}, "6 4 3 1"},
+			"until noon":    {time.Time{}, midday, "5 2 0"},
+			"half an hour":  {midday, midday.Add(30 * time.Minute), "3 1"},
+			"before all":    {time.Time{}, midday.Add(-24 * time.Hour), ""},
+			"after all":     {midday.Add(24 * time.Hour), time.Time{}, ""},
+			"the wrong way": {midday.Add(time.Hour), midday, ""},
+		} {
+			rows, err := d.Audit(t.Context(), access.Scope{All: true}, access.AuditFilter{Since: c.since, Until: c.until}, 0, 10)
+			require.NoError(t, err)
+			require.Equal(t, c.want, reasons(rows), name)
+		}
+	})
+}
+
+func TestAGlanceAtTheChainTellsHowFarItIsSealed(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		c, err := d.AuditChain(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, access.Chain{}, c, "an empty one")
+		chained(t, d, 60)
+		require.NoError(t, d.RecordAudit(t.Context(), entry("task.create", 1, midday)))
+		c, err = d.AuditChain(t.Context())
+		require.NoError(t, err)
+		require.EqualValues(t, 60, c.Seals)
+		require.Len(t, c.Hash, 64)
+		require.Equal(t, midday, c.SealedAt)
+		require.Equal(t, 50, c.Looked)
+		require.Equal(t, 1, c.Waiting)
+		require.Empty(t, c.Problems)
+	})
+}
+
+func TestAGlanceAtTheChainSeesWhatIsBrokenAtItsEnd(t *testing.T) {
+	for name, c := range map[string]struct{ sql, want string }{
+		"a row changed":    {"UPDATE audit_log SET actor_name='nobody' WHERE id=59", "audit row 59 (seal 59) was changed"},
+		"a row removed":    {"DELETE FROM audit_log WHERE id=60", "audit row 60 (seal 60) was removed"},
+		"a seal missing":   {"DELETE FROM audit_seals WHERE seq=58", "seals 58 to 58 are missing"},
+		"the end cut off":  {"DELETE FROM audit_seals WHERE seq>58", "the chain ends at seal 58, but seal 60 was made"},
+		"all cut off":      {"DELETE FROM audit_seals", "the chain ends at seal 0, but seal 60 was made"},
+		"far from its end": {"UPDATE audit_log SET actor_name='nobody' WHERE id=3", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, d *db.DB) {
+				chained(t, d, 60)
+				exec(t, d, c.sql)
+				got, err := d.AuditChain(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, c.want, strings.Join(got.Problems, "; "))
+			})
+		})
+	}
 }
 
 func reasons(rows []access.Entry) string {

@@ -17,6 +17,7 @@ type CalendarPage struct {
 	Year    int
 	Uses    []calendar.Use // the first of the tasks that go by it
 	MayCopy bool
+	History ObjectHistory
 }
 
 func noDataYear(ctx context.Context, c *calendar.Calendar) int {

@@ -33,6 +33,26 @@ func (v Viewer) Clock(at time.Time) string {
 	return at.Format("2 Jan 2006 15:04")
 }
 
+// TimeOfDay is the time of day in the viewer's zone, for lists that have the
+// date beside it.
+func (v Viewer) TimeOfDay(at time.Time) string { return at.In(v.zone()).Format("15:04:05") }
+
+// ShortDate is the date without the weekday: "2 Dec", "2 Dec 2025"; in Chinese
+// "12-02", "2025-12-02".
+func (v Viewer) ShortDate(at time.Time) string {
+	at = at.In(v.zone())
+	sameYear := at.Year() == v.Now.In(v.zone()).Year()
+	switch {
+	case v.Lang == Chinese && sameYear:
+		return at.Format("01-02")
+	case v.Lang == Chinese:
+		return at.Format("2006-01-02")
+	case sameYear:
+		return at.Format("2 Jan")
+	}
+	return at.Format("2 Jan 2006")
+}
+
 // ClockMilli is the time of day with milliseconds, for steps of one run.
 func (v Viewer) ClockMilli(at time.Time) string {
 	if at.IsZero() {

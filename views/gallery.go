@@ -30,6 +30,7 @@ func Gallery() []Example {
 		pieceExamples(),
 		dashboardExamples(),
 		opsExamples(),
+		auditExamples(),
 		settingsExamples(),
 		teamExamples(),
 		calendarExamples(),

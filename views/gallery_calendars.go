@@ -38,7 +38,7 @@ func calendarExamples() []Example {
 		{Name: "calendars", Component: Calendars(list)},
 		{Name: "calendars-none", Component: Calendars(CalendarsPage{MayCreate: true})},
 		{Name: "calendars-none-to-read", Component: Calendars(CalendarsPage{})},
-		{Name: "calendar", Component: Calendar(CalendarPage{CalendarRow: row, Year: 2026, Uses: uses, MayCopy: true})},
+		{Name: "calendar", Component: Calendar(CalendarPage{CalendarRow: row, Year: 2026, Uses: uses, MayCopy: true, History: ObjectHistory{Entries: calendarHistory(), More: AuditOf("calendar", "3")}})},
 		{Name: "calendar-without-data", Component: Calendar(CalendarPage{CalendarRow: idle, Year: 2027, MayCopy: true})},
 		{Name: "calendar-to-read", Component: Calendar(CalendarPage{CalendarRow: CalendarRow{Calendar: sampleBankDays(), Team: "payments"}, Year: 2026})},
 		{Name: "calendar-new", Component: CalendarNew(CalendarForm{Values: CalendarValues{Week: calendar.MondayToFriday.Names(), Team: "payments"}, Teams: []Team{{"payments", "Payments"}}})},

@@ -194,7 +194,7 @@ func shownChangedTask() TaskFormPage {
 
 func shownTaskPage() TaskPage {
 	const ok, fail = sched.Succeeded, sched.Failed
-	p := TaskPage{Task: shownTask(), Team: "payments", May: TaskRights{Run: true, Pause: true, Edit: true}}
+	p := TaskPage{Task: shownTask(), Team: "payments", Audit: AuditOf("task", "7"), May: TaskRights{Run: true, Pause: true, Edit: true}}
 	r := &p.Report
 	r.Runs = shownRuns(60, 44*time.Second, fail, fail, fail, ok, sched.TimedOut, ok, fail, sched.Lost, fail)
 	r.P50, r.P95, r.P99, r.Timed = 43600*time.Millisecond, 68*time.Second, 92*time.Second, 51

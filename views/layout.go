@@ -78,7 +78,7 @@ func currentPage(on bool) templ.Attributes {
 func (v Viewer) sections() []sectionGroup {
 	out := make([]sectionGroup, 0, len(sections))
 	for _, g := range sections {
-		g.sections = slices.DeleteFunc(slices.Clone(g.sections), func(s section) bool { return s.admin && !v.User.Admin })
+		g.sections = slices.DeleteFunc(slices.Clone(g.sections), func(s section) bool { return s.may != nil && !s.may(v.User) })
 		out = append(out, g)
 	}
 	return out

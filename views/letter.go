@@ -23,6 +23,7 @@ type LetterPage struct {
 
 	MaySolve  bool
 	MayReplay bool
+	History   ObjectHistory
 
 	Values  LetterValues       // of the form
 	Base    LetterValues       // what the form began from; it is sent along

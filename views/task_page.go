@@ -19,6 +19,7 @@ type TaskPage struct {
 	Last   []sched.Instance // the latest, newest first
 	Coming sched.Coming
 	May    TaskRights
+	Audit  string // the task in the audit; "" when the viewer may not read that
 }
 
 // TaskRights are what the viewer may do with the task.

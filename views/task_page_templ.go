@@ -178,7 +178,7 @@ func TaskLive(p TaskPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = taskVersions(p.Report.Versions).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = taskVersions(p).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -49,18 +49,18 @@ func teamExamples() []Example {
 	}
 }
 
-func samplePerson(id int64, login string) access.Person {
+func sampleUser(id int64, login string) access.Person {
 	return access.Person{ID: id, Login: login, Name: login, Email: login + "@example.com", CreatedAt: ago(3000 * time.Hour), LastLoginAt: ago(5 * time.Hour)}
 }
 
 func sampleTeam(team access.Team) TeamPage {
-	gone := samplePerson(3, "partner-settlement-readonly")
+	gone := sampleUser(3, "partner-settlement-readonly")
 	gone.Disabled = true
 	return TeamPage{
 		Team: team, MayManage: true, Values: TeamValues{TeamName: team.Name, InviteRole: "operator", MemberRole: "operator", TokenRole: "operator", TokenEnd: "90"},
 		Members: []access.Member{
-			{Person: samplePerson(1, "ops-lead"), Role: access.Owner, LastSeen: ago(4 * time.Second)},
-			{Person: samplePerson(2, "pay-oncall"), Role: access.Operator, LastSeen: ago(26 * time.Hour)},
+			{Person: sampleUser(1, "ops-lead"), Role: access.Owner, LastSeen: ago(4 * time.Second)},
+			{Person: sampleUser(2, "pay-oncall"), Role: access.Operator, LastSeen: ago(26 * time.Hour)},
 			{Person: gone, Role: access.Viewer},
 		},
 		Invitations: []access.Invitation{
@@ -78,7 +78,7 @@ func sampleTeam(team access.Team) TeamPage {
 }
 
 func sampleUsers(team access.Team) UsersPage {
-	lead, audit, gone := samplePerson(1, "ops-lead"), samplePerson(2, "audit-reader"), samplePerson(3, "partner-settlement-readonly")
+	lead, audit, gone := sampleUser(1, "ops-lead"), sampleUser(2, "audit-reader"), sampleUser(3, "partner-settlement-readonly")
 	lead.Admin, audit.Auditor, gone.Disabled = true, true, true
 	return UsersPage{
 		MayMake: true, Teams: []access.Team{team},
@@ -86,7 +86,7 @@ func sampleUsers(team access.Team) UsersPage {
 			{Person: lead, Roles: map[int64]access.Role{1: access.Owner}, LastSeen: ago(4 * time.Second)},
 			{Person: audit, LastSeen: ago(120 * time.Hour)},
 			{Person: gone, Roles: map[int64]access.Role{1: access.Viewer}},
-			{Person: samplePerson(4, "store-dev"), NoPassword: true},
+			{Person: sampleUser(4, "store-dev"), NoPassword: true},
 		},
 	}
 }

@@ -39,7 +39,13 @@ type User struct {
 	Login string
 	Name  string
 	Admin bool
+	All   bool // reads everything: administrators and auditors
+	Audit bool // may read the audit, of some team at least
 }
+
+func (u User) isAdmin() bool  { return u.Admin }
+func (u User) readsAll() bool { return u.All }
+func (u User) mayAudit() bool { return u.Audit }
 
 // Team is a team the viewer may see.
 type Team struct {

@@ -77,11 +77,25 @@ func (a Actor) Check(v Verb, team int64) error {
 	case !a.Sees(team):
 		return NoObject()
 	case minRole[v] == "":
-		return fault.Denied("This needs an administrator")
+		return &Denial{Verb: v, Team: team, why: fault.Denied("This needs an administrator")}
 	default:
-		return fault.Denied("This needs the role %s in the team", string(minRole[v]))
+		return &Denial{Verb: v, Team: team, why: fault.Denied("This needs the role %s in the team", string(minRole[v]))}
 	}
 }
+
+// Denial is the fault of Check with what was asked for, so that the refusal
+// can stand in the audit of the team.
+type Denial struct {
+	Verb Verb
+	Team int64
+	why  error
+}
+
+// Error says what is needed.
+func (d *Denial) Error() string { return d.why.Error() }
+
+// Unwrap gives the fault.
+func (d *Denial) Unwrap() error { return d.why }
 
 // NoObject is one text for what isn't there and for what belongs to others.
 func NoObject() error {
@@ -95,13 +109,17 @@ type Scope struct {
 }
 
 // Scope of what the actor may read.
-func (a Actor) Scope() Scope {
-	if a.Admin || a.Auditor || a.Kind == System {
+func (a Actor) Scope() Scope { return a.ScopeFor(Read) }
+
+// ScopeFor is the teams in which the actor may do v; all of them and the
+// installation itself when Can says so of the installation.
+func (a Actor) ScopeFor(v Verb) Scope {
+	if a.Can(v, 0) {
 		return Scope{All: true}
 	}
 	var s Scope
-	for team, role := range a.Roles {
-		if role.Valid() {
+	for team := range a.Roles {
+		if a.Can(v, team) {
 			s.Teams = append(s.Teams, team)
 		}
 	}

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -28,12 +26,20 @@ type Entry struct {
 	ID      int64
 	At      time.Time
 	Actor   Actor
-	Action  string // verb in the past of the object: "task.create", "letter.replay"
+	Action  string // kind of object and what was done: "task.create", "letter.replay"; see Refused
 	Object  Object
 	TeamID  int64
 	Changes []Change
 	Reason  string
 }
+
+// refusing ends the actions that were not let happen.
+const refusing = ".refuse"
+
+// Refused tells whether the entry is of something that ax did not let happen.
+// The name of the action says so, not a column of its own: the hash chain
+// covers it, and versions of ax side by side seal the same rows alike.
+func (e Entry) Refused() bool { return strings.HasSuffix(e.Action, refusing) }
 
 // Masked stands in an audit row for a value that is not to be read.
 const Masked = "••••"
@@ -82,65 +88,4 @@ func rightsOf(p Person) []Change {
 		c = append(c, Change{Field: "auditor", Old: "false", New: "true"})
 	}
 	return c
-}
-
-// AuditFilter narrows a list of audit rows; zero fields don't.
-type AuditFilter struct {
-	Actor      string // name, exactly
-	Action     string // exactly, or a prefix that ends in a dot: "task."
-	ObjectKind string
-	ObjectID   string
-	Since      time.Time // at or after
-	Until      time.Time // before
-}
-
-// valid drops what no stored text has: a database may refuse to compare with
-// bytes that are no UTF-8.
-func (f AuditFilter) valid() AuditFilter {
-	for _, s := range []*string{&f.Actor, &f.Action, &f.ObjectKind, &f.ObjectID} {
-		*s = strings.ToValidUTF8(*s, "\uFFFD")
-	}
-	return f
-}
-
-// AuditPage is one page of audit rows, newest first. Next goes into the next
-// call as cursor; 0 is the end.
-type AuditPage struct {
-	Entries []Entry
-	Next    int64
-}
-
-// auditStore gives the rows with an id below cursor (0: from the newest).
-type auditStore interface {
-	Audit(ctx context.Context, s Scope, f AuditFilter, cursor int64, limit int) ([]Entry, error)
-}
-
-// Reader shows the audit to those who may read it.
-type Reader struct{ store auditStore }
-
-// NewReader reads from the store.
-func NewReader(store auditStore) *Reader { return &Reader{store: store} }
-
-// The bounds of a page of audit rows.
-const (
-	auditPage    = 50
-	maxAuditPage = 200
-)
-
-// List gives the rows of the teams that the actor may read; the rows of the
-// installation itself (people, teams) only to admins and auditors. A limit
-// outside of 1–200 becomes 50.
-func (r *Reader) List(ctx context.Context, a Actor, f AuditFilter, cursor int64, limit int) (AuditPage, error) {
-	if limit < 1 || limit > maxAuditPage {
-		limit = auditPage
-	}
-	rows, err := r.store.Audit(ctx, a.Scope(), f.valid(), cursor, limit+1)
-	if err != nil {
-		return AuditPage{}, fmt.Errorf("list the audit: %w", err)
-	}
-	if len(rows) <= limit {
-		return AuditPage{Entries: rows}, nil
-	}
-	rows = rows[:limit]
-	return AuditPage{Entries: rows, Next: rows[limit-1].ID}, nil
 }

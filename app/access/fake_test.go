@@ -155,6 +155,9 @@ func (m *memory) PruneSessions(_ context.Context, now, idle time.Time) (int64, e
 
 func (m *memory) RecordAudit(_ context.Context, e Entry) error {
 	defer m.lock()()
+	if m.away != nil {
+		return m.away
+	}
 	m.record(e, "", 0)
 	return nil
 }
@@ -343,6 +346,8 @@ func (m *memory) Audit(_ context.Context, s Scope, _ AuditFilter, cursor int64, 
 	}
 	return out, nil
 }
+
+func (m *memory) AuditChain(context.Context) (Chain, error) { return Chain{}, m.away }
 
 func (m *memory) actions() []string {
 	defer m.lock()()

@@ -16,6 +16,7 @@ const (
 	EditTask     Verb = "task.edit"     // create, change, archive
 	EditCalendar Verb = "calendar.edit" // create, change, delete
 	RetryUnsafe  Verb = "task.retry_unsafe"
+	ReadAudit    Verb = "audit.read"
 	ManageTeam   Verb = "team.manage" // members, tokens
 	Administer   Verb = "admin"       // users, teams: admins only
 )
@@ -32,10 +33,11 @@ var minRole = map[Verb]Role{
 	EditTask:     Editor,
 	EditCalendar: Editor,
 	RetryUnsafe:  Owner,
+	ReadAudit:    Owner,
 	ManageTeam:   Owner,
 }
 
-func (v Verb) reads() bool { return v == Read }
+func (v Verb) reads() bool { return v == Read || v == ReadAudit }
 
 // Right is one line of the matrix of roles, in words for people.
 type Right struct {
@@ -59,6 +61,7 @@ func Matrix() []Right {
 		{Verb: EditTask, Words: fault.Text{Format: "Create, change and archive tasks"}},
 		{Verb: EditCalendar, Words: fault.Text{Format: "Create, change and delete calendars"}},
 		{Verb: RetryUnsafe, Words: fault.Text{Format: "Allow retries of non-idempotent tasks"}},
+		{Verb: ReadAudit, Words: fault.Text{Format: "Read the audit of the team"}},
 		{Verb: ManageTeam, Words: fault.Text{Format: "Manage members and tokens of the team"}},
 		{Verb: Administer, Words: fault.Text{Format: "Manage people and teams of the installation"}},
 	}

@@ -10,6 +10,8 @@ type Services struct {
 	Teams       *Teams
 	Setup       *Setup
 	Invitations *Invitations
+	Audit       *Reader
+	Refusals    *Refusals // whoever runs them flushes them
 }
 
 // Store keeps people, teams, doors and their audit.
@@ -20,6 +22,7 @@ type Store interface {
 	teamStore
 	setupStore
 	invitationStore
+	auditStore
 }
 
 // ServicesOptions are what the services need; all are required.
@@ -41,5 +44,7 @@ func NewServices(o ServicesOptions) (Services, error) {
 		Teams:       NewTeams(o.Store, o.Now),
 		Setup:       NewSetup(SetupOptions{Store: o.Store, Hasher: o.Hasher, Zone: o.Zone, Now: o.Now}),
 		Invitations: NewInvitations(InvitationsOptions{Store: o.Store, Hasher: o.Hasher, Zone: o.Zone, Now: o.Now}),
+		Audit:       NewReader(o.Store),
+		Refusals:    NewRefusals(o.Store, o.Now),
 	}, err
 }

@@ -94,9 +94,17 @@ func TestTheAuditIsReadByThoseWhoMay(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rest.Entries, 1)
 	require.Zero(t, rest.Next)
-	own, err := r.List(t.Context(), Actor{Kind: User, Roles: map[int64]Role{team.ID: Viewer}}, AuditFilter{}, 0, 10_000)
+	own, err := r.List(t.Context(), Actor{Kind: User, Roles: map[int64]Role{team.ID: Owner}}, AuditFilter{}, 0, 10_000)
 	require.NoError(t, err)
 	require.Len(t, own.Entries, 1, "the team's, not the installation's")
+	for _, role := range []Role{Viewer, Operator, Editor} {
+		none, err := r.List(t.Context(), Actor{Kind: User, Roles: map[int64]Role{team.ID: role}}, AuditFilter{Team: team.ID}, 0, 0)
+		require.NoError(t, err)
+		require.Empty(t, none.Entries, "the audit is the owner's to read, not the %s's", role)
+	}
+	other, err := r.List(t.Context(), Actor{Kind: User, Roles: map[int64]Role{team.ID: Owner}}, AuditFilter{Team: team.ID + 1}, 0, 0)
+	require.NoError(t, err)
+	require.Empty(t, other.Entries, "a filter must not widen")
 	none, err := r.List(t.Context(), Actor{Kind: User}, AuditFilter{}, 0, 0)
 	require.NoError(t, err)
 	require.Empty(t, none.Entries)

@@ -1,0 +1,143 @@
+package views
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"ax/app/access"
+)
+
+// auditWords say in plain words what was done. The object's name follows. A
+// test finds the actions of the code that are not here.
+var auditWords = map[string]string{
+	"access.refuse": msg("Refused"),
+
+	"session.create": msg("Signed in"),
+	"session.end":    msg("Signed out"),
+	"session.refuse": msg("Refused a sign-in"),
+
+	"user.create":        msg("Created the person"),
+	"user.disable":       msg("Disabled the person"),
+	"user.enable":        msg("Enabled the person"),
+	"user.password":      msg("Changed the password of"),
+	"user.password_link": msg("Made a password link for"),
+	"user.preferences":   msg("Changed the preferences of"),
+	"user.rights":        msg("Changed the rights of"),
+
+	"team.create":         msg("Created the team"),
+	"team.rename":         msg("Renamed the team"),
+	"team.member":         msg("Changed who is in the team"),
+	"token.create":        msg("Created the token"),
+	"token.revoke":        msg("Revoked the token"),
+	"invitation.create":   msg("Invited"),
+	"invitation.withdraw": msg("Withdrew the invitation of"),
+	"setup.link":          msg("Created the setup link"),
+
+	"task.create":  msg("Created the task"),
+	"task.update":  msg("Changed the task"),
+	"task.archive": msg("Archived the task"),
+	"task.enable":  msg("Enabled the task"),
+	"task.disable": msg("Disabled the task"),
+	"task.pause":   msg("Paused the task"),
+	"task.resume":  msg("Resumed the task"),
+	"task.trigger": msg("Ran the task now"),
+
+	"instance.cancel": msg("Canceled the instance"),
+	"letter.edit":     msg("Changed the dead letter"),
+	"letter.replay":   msg("Replayed the dead letter"),
+
+	"calendar.create": msg("Created the calendar"),
+	"calendar.update": msg("Changed the calendar"),
+	"calendar.days":   msg("Changed days of the calendar"),
+	"calendar.import": msg("Imported days into the calendar"),
+	"calendar.delete": msg("Deleted the calendar"),
+}
+
+// AuditActions are the actions that have words, by name.
+func AuditActions() []string {
+	out := make([]string, 0, len(auditWords))
+	for action := range auditWords {
+		out = append(out, action)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// auditWord is what was done; an action of another version of ax is its name.
+func auditWord(ctx context.Context, action string) string {
+	said, ok := auditWords[action]
+	if !ok {
+		return action
+	}
+	return t(ctx, said)
+}
+
+// auditObject is what a row shows of its object, and where that has a page.
+func auditObject(e access.Entry) (name, href string) {
+	name = e.Object.Name
+	if name == "" {
+		name = e.Object.ID
+	}
+	if e.Action == "calendar.delete" {
+		return name, ""
+	}
+	switch e.Object.Kind {
+	case "user":
+		return name, userURL(e.Object.Name)
+	case "team":
+		return name, "/teams/" + url.PathEscape(e.Object.Name)
+	case "task":
+		return name, taskURL(e.Object.Name)
+	case "calendar":
+		return name, calendarURL(e.Object.Name)
+	case "dead_letter":
+		return name, "/dead-letters/" + url.PathEscape(e.Object.ID)
+	case "instance":
+		return name, "/instances/" + url.PathEscape(e.Object.ID)
+	}
+	return name, ""
+}
+
+// refusedRight says what the actor of a refusal wanted to do; "" when it is
+// not known.
+func refusedRight(ctx context.Context, e access.Entry) string {
+	verb := changeOf(e, "right")
+	for _, r := range access.Matrix() {
+		if string(r.Verb) == verb {
+			return text(ctx, r.Words)
+		}
+	}
+	return verb
+}
+
+// refusedTimes is of how many refusals the entry tells.
+func refusedTimes(e access.Entry) int {
+	n, err := strconv.Atoi(changeOf(e, access.TimesField))
+	if err != nil || n < 1 {
+		return 1
+	}
+	return n
+}
+
+// changeOf is the new value of a field of the entry's changes.
+func changeOf(e access.Entry, field string) string {
+	for _, c := range e.Changes {
+		if c.Field == field {
+			return c.New
+		}
+	}
+	return ""
+}
+
+// auditActor is who did it, with what it is when it is no person.
+func auditActor(ctx context.Context, a access.Actor) string {
+	switch {
+	case a.Name == "":
+		return t(ctx, "somebody")
+	case a.Kind == access.Token:
+		return t(ctx, "token %s", a.Name)
+	}
+	return a.Name
+}
