@@ -140,6 +140,28 @@ func (m *memory) DeleteSession(_ context.Context, hash string, e Entry) error {
 	return nil
 }
 
+func (m *memory) SessionsOf(_ context.Context, user int64) ([]Session, error) {
+	defer m.lock()()
+	var out []Session
+	for _, s := range m.open {
+		if s.UserID == user {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) DeleteSessionsOf(_ context.Context, user int64, except string, e Entry) (int64, error) {
+	defer m.lock()()
+	before := len(m.open)
+	maps.DeleteFunc(m.open, func(hash string, s Session) bool { return s.UserID == user && hash != except })
+	n := int64(before - len(m.open))
+	if n > 0 {
+		m.record(e, "", 0)
+	}
+	return n, nil
+}
+
 func (m *memory) PruneSessions(_ context.Context, now, idle time.Time) (int64, error) {
 	defer m.lock()()
 	before := len(m.open)

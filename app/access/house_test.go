@@ -12,9 +12,17 @@ import (
 )
 
 // plain is a hasher that costs nothing, and counts.
-type plain struct{ verified []string }
+type plain struct {
+	verified []string
+	hashed   func() // called by Hash, when set: what others do meanwhile
+}
 
-func (*plain) Hash(p string) (string, error) { return "plain:" + p, nil }
+func (h *plain) Hash(p string) (string, error) {
+	if h.hashed != nil {
+		h.hashed()
+	}
+	return "plain:" + p, nil
+}
 
 func (h *plain) Verify(p, hash string) bool {
 	h.verified = append(h.verified, hash)

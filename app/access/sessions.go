@@ -46,7 +46,9 @@ type Identity struct {
 
 // sessionStore keeps sessions. Each method is one transaction.
 type sessionStore interface {
+	User(ctx context.Context, id int64) (Person, error)
 	UserByLogin(ctx context.Context, login string) (Person, error)
+	ChangeUser(ctx context.Context, id int64, change func(Person) (Person, Entry, error)) (Person, error)
 	// InsertSession also notes the person's last sign-in.
 	InsertSession(ctx context.Context, s Session, e Entry) error
 	// Identity is NotFound when there is no such session.
@@ -54,6 +56,11 @@ type sessionStore interface {
 	// TouchSession notes that the session was seen at the time.
 	TouchSession(ctx context.Context, hash string, at time.Time) error
 	DeleteSession(ctx context.Context, hash string, e Entry) error
+	// SessionsOf lists the person's sessions, those that are over too.
+	SessionsOf(ctx context.Context, user int64) ([]Session, error)
+	// DeleteSessionsOf ends the person's sessions except the one with the
+	// hash, and counts them. Nothing ended, nothing recorded.
+	DeleteSessionsOf(ctx context.Context, user int64, except string, e Entry) (int64, error)
 	// PruneSessions drops what expired before now or was last seen before
 	// idle, and counts them.
 	PruneSessions(ctx context.Context, now, idle time.Time) (int64, error)
@@ -118,7 +125,7 @@ func (s *Sessions) SignIn(ctx context.Context, in Credentials) (string, Session,
 	if !good {
 		return "", Session{}, s.refuse(ctx, p, in, now)
 	}
-	token, session, err := s.open(ctx, p, in, now)
+	token, session, err := s.open(ctx, p, in, now, "session.create")
 	if err != nil {
 		s.throttle.forgive(key, throttled(in.Address))
 		return "", Session{}, fmt.Errorf("sign in: %w", err)
@@ -158,15 +165,14 @@ func (s *Sessions) refuse(ctx context.Context, p Person, in Credentials, now tim
 	return fault.Unauthenticated("Login or password is wrong")
 }
 
-func (s *Sessions) open(ctx context.Context, p Person, in Credentials, now time.Time) (string, Session, error) {
+func (s *Sessions) open(ctx context.Context, p Person, in Credentials, now time.Time, action string) (string, Session, error) {
 	token := newSecret()
 	session := Session{
 		Hash: digest(token), UserID: p.ID, Epoch: p.Epoch,
 		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionAbsolute),
 		Address: in.Address, Agent: clip(in.Agent, 200),
 	}
-	e := Entry{At: now, Actor: in.actor(p), Action: "session.create", Object: p.Object()}
-	return token, session, s.store.InsertSession(ctx, session, e)
+	return token, session, s.store.InsertSession(ctx, session, Entry{At: now, Actor: in.actor(p), Action: action, Object: p.Object()})
 }
 
 // Resolve tells who the browser with this token is. Roles are read now, so
