@@ -39,6 +39,7 @@ func (a *App) routes() []route {
 		a.opsRoutes(),
 		a.calendarRoutes(),
 		a.settingsRoutes(),
+		a.accountRoutes(),
 	)
 }
 

@@ -20,15 +20,17 @@ var languages = []ui.Option{
 }
 
 // zoneOptions are the zones to choose from; the one chosen is among them.
-func zoneOptions(p SetupPage) []ui.Option {
+func zoneOptions(p SetupPage) []ui.Option { return zonesWith(p.Zones, p.Values.Zone) }
+
+func zonesWith(zones []string, chosen string) []ui.Option {
 	var options []ui.Option
 	known := false
-	for _, z := range p.Zones {
+	for _, z := range zones {
 		options = append(options, ui.Option{Value: z, Label: z})
-		known = known || z == p.Values.Zone
+		known = known || z == chosen
 	}
-	if !known && p.Values.Zone != "" {
-		options = append([]ui.Option{{Value: p.Values.Zone, Label: p.Values.Zone}}, options...)
+	if !known && chosen != "" {
+		options = append([]ui.Option{{Value: chosen, Label: chosen}}, options...)
 	}
 	return options
 }

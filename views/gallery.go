@@ -31,6 +31,7 @@ func Gallery() []Example {
 		dashboardExamples(),
 		opsExamples(),
 		settingsExamples(),
+		accountExamples(),
 		calendarExamples(),
 		taskExamples(),
 		instancesExamples(),
