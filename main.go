@@ -133,7 +133,7 @@ func (c *cli) withPeople(ctx context.Context, do func(config, people) error) err
 			return err
 		}
 		began := time.Now()
-		p, err := newPeople(d, func() time.Time { return reading.Add(time.Since(began)).Truncate(time.Millisecond) })
+		p, err := newPeople(d, closedVault{}, func() time.Time { return reading.Add(time.Since(began)).Truncate(time.Millisecond) })
 		if err != nil {
 			return err
 		}

@@ -46,10 +46,19 @@ type people struct {
 	setup    *access.Setup
 }
 
-func newPeople(d *db.DB, now func() time.Time) (people, error) {
+// closedVault is for the command line, which reads no secrets: it must not
+// make the installation's key just because somebody lists people.
+type closedVault struct{}
+
+func (closedVault) Seal(string, string) (string, error) { return "", errVaultClosed }
+func (closedVault) Open(string, string) (string, error) { return "", errVaultClosed }
+
+var errVaultClosed = errors.New("only the server opens secrets")
+
+func newPeople(d *db.DB, vault access.Sealer, now func() time.Time) (people, error) {
 	hasher := app.NewPasswords()
 	zone := func(name string) bool { _, err := cron.LoadZone(name); return err == nil }
-	sessions, err := access.NewSessions(access.SessionsOptions{Store: d, Hasher: hasher, Now: now})
+	sessions, err := access.NewSessions(access.SessionsOptions{Store: d, Hasher: hasher, Sealer: vault, Now: now})
 	return people{
 		users:    access.NewUsers(access.UsersOptions{Store: d, Hasher: hasher, Zone: zone, Now: now}),
 		sessions: sessions,
@@ -87,14 +96,28 @@ type parts struct {
 }
 
 func newSigner(c config) (*jobs.Signer, error) {
-	if c.Secret != "" {
-		return jobs.NewSigner([]byte(c.Secret))
-	}
-	secret, err := db.FolderSecret(c.DataDir)
+	secret, err := installationSecret(c)
 	if err != nil {
 		return nil, err
 	}
 	return jobs.NewSigner(secret)
+}
+
+// installationSecret is what all keys of ax are derived from.
+func installationSecret(c config) ([]byte, error) {
+	if c.Secret != "" {
+		return []byte(c.Secret), nil
+	}
+	return db.FolderSecret(c.DataDir)
+}
+
+// newVault seals the secrets that the ledger holds.
+func newVault(c config) (*access.Vault, error) {
+	secret, err := installationSecret(c)
+	if err != nil {
+		return nil, err
+	}
+	return access.NewVault(secret)
 }
 
 // build makes all parts on an open ledger and Redis. Nothing runs yet.
@@ -108,7 +131,11 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 		cfg: c, log: log, ledger: d, redis: r, clock: clock, signer: signer,
 		queue: jobs.NewQueue(r, clock.Now), hints: jobs.NewHints(r), reports: sched.NewReports(d, clock),
 	}
-	if p.people, err = newPeople(d, clock.Now); err != nil {
+	vault, err := newVault(c)
+	if err != nil {
+		return nil, err
+	}
+	if p.people, err = newPeople(d, vault, clock.Now); err != nil {
 		return nil, err
 	}
 	p.buildEngine()

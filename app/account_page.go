@@ -16,6 +16,10 @@ func (a *App) accountRoutes() []route {
 		{http.MethodGet, "/account", (*App).showAccount, signedIn, false},
 		{http.MethodPost, "/account/preferences", (*App).savePreferences, signedIn, false},
 		{http.MethodPost, "/account/password", (*App).changePassword, signedIn, false},
+		{http.MethodPost, "/account/second-step/begin", (*App).beginSecondStep, signedIn, false},
+		{http.MethodPost, "/account/second-step/confirm", (*App).confirmSecondStep, signedIn, false},
+		{http.MethodPost, "/account/second-step/codes", (*App).newRecoveryCodes, signedIn, false},
+		{http.MethodPost, "/account/second-step/off", (*App).dropSecondStep, signedIn, false},
 		{http.MethodPost, "/account/sessions/end", (*App).endSession, signedIn, false},
 		{http.MethodPost, "/account/sessions/end-others", (*App).endOtherSessions, signedIn, false},
 	}
@@ -43,14 +47,18 @@ func (a *App) accountPage(c *gin.Context) (views.AccountPage, error) {
 			page.Roles = append(page.Roles, views.TeamRole{Team: t.Name, Role: role})
 		}
 	}
-	page.Sessions, err = a.sessions.Open(c.Request.Context(), who.actor, a.sessionToken(c))
+	ctx := c.Request.Context()
+	if page.Sessions, err = a.sessions.Open(ctx, who.actor, a.sessionToken(c)); err != nil {
+		return page, err
+	}
+	page.SecondStep.SecondStep, err = a.sessions.SecondStep(ctx, who.actor)
 	return page, err
 }
 
 // accountAgain shows the page with what was wrong with a form of it.
 func (a *App) accountAgain(c *gin.Context, part views.AccountPart, wrong error, typed func(*views.AccountPage)) (reply, error) {
 	switch fault.KindOf(wrong) {
-	case fault.KindInvalid, fault.KindTooMany:
+	case fault.KindInvalid, fault.KindTooMany, fault.KindConflict:
 	default:
 		return reply{}, wrong
 	}

@@ -139,11 +139,14 @@ func (d *DB) DeleteSessionsOf(ctx context.Context, user int64, except string, e 
 const pruneBatch = 500
 
 // PruneSessions drops up to 500 sessions that expired before now or were last
-// seen before idle, and counts them.
+// seen before idle, and counts them. Half sign-ins that expired go too.
 func (d *DB) PruneSessions(ctx context.Context, now, idle time.Time) (int64, error) {
 	var n int64
 	err := d.tx(ctx, "prune sessions", func(tx *gorm.DB) error {
 		var hashes []string
+		if err := tx.Exec("DELETE FROM half_sign_ins WHERE expires_at<=?", at(now)).Error; err != nil {
+			return err
+		}
 		err := tx.Raw("SELECT id_hash FROM sessions WHERE expires_at<=? OR seen_at<=? ORDER BY id_hash LIMIT ?",
 			at(now), at(idle), pruneBatch).Scan(&hashes).Error
 		if err != nil || len(hashes) == 0 {

@@ -12,14 +12,15 @@ import (
 
 // AccountPage is what a person sees and changes of the own account.
 type AccountPage struct {
-	Person   access.Person
-	Roles    []TeamRole // by team
-	Sessions []access.OpenSession
-	Values   access.Preferences // as they are, or as they were typed
-	Zones    []string
-	HomeZone string // of the installation
-	Errors   []fault.FieldError
-	About    AccountPart // of the page that the errors are about
+	Person     access.Person
+	Roles      []TeamRole // by team
+	Sessions   []access.OpenSession
+	Values     access.Preferences // as they are, or as they were typed
+	Zones      []string
+	HomeZone   string // of the installation
+	Errors     []fault.FieldError
+	About      AccountPart // of the page that the errors are about
+	SecondStep SecondStepPart
 }
 
 // AccountPart is a part of the account page with a form of its own.

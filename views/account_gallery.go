@@ -33,11 +33,29 @@ func accountExamples() []Example {
 	}
 	preferences.About, preferences.Values = AboutPreferences, access.Preferences{Zone: "Mars/Olympus"}
 	preferences.Errors = []fault.FieldError{fault.Field("zone", "There is no zone %q", "Mars/Olympus")}
+	on := access.SecondStep{UserID: 1, ConfirmedAt: ago(300 * 24 * time.Hour), UsedAt: ago(6 * time.Hour), Left: 7}
+	p.SecondStep.SecondStep = on
+	password.SecondStep.SecondStep = on
+	begun, codes, refused := p, p, p
+	begun.SecondStep = SecondStepPart{Begun: true, Setup: &access.SecondStepSetup{
+		Secret: "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP",
+		URI:    "otpauth://totp/ax.example.com:ops-lead?issuer=ax.example.com&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"}}
+	codes.SecondStep.Codes = []string{"mzxw-6ytb-oi2d-g4lr", "jbsw-y3dp-ehpk-3pxp", "gezd-gnbv-gy3t-qojq"}
+	refused.About, refused.Errors = AboutSecondStep, []fault.FieldError{fault.Field("code", "This code is wrong, or was used before")}
+	late := refused
+	late.SecondStep = SecondStepPart{Begun: true}
 	alone.Roles, alone.Sessions = nil, p.Sessions[:1]
 	return []Example{
 		{Name: "account", Component: Account(p)},
 		{Name: "account-password", Component: Account(password)},
 		{Name: "account-preferences", Component: Account(preferences)},
 		{Name: "account-alone", Component: Account(alone)},
+		{Name: "account-step-begun", Component: Account(begun)},
+		{Name: "account-step-codes", Component: Account(codes)},
+		{Name: "account-step-refused", Component: Account(refused)},
+		{Name: "account-step-late", Component: Account(late)},
+		{Name: "login-code", Guest: true, Component: LoginCode(LoginCodePage{Host: "ax.example.com", Half: "h"})},
+		{Name: "login-code-refused", Guest: true, Component: LoginCode(LoginCodePage{Host: "ax.example.com", Half: "h",
+			Errors: []fault.FieldError{fault.Field("code", "This code is wrong, or was used before")}})},
 	}
 }

@@ -20,6 +20,9 @@ type memory struct {
 	members  map[int64]map[int64]Role // team, user
 	tokens   map[int64]APIToken
 	settings map[string]string
+	second   map[int64]SecondStep
+	recovery map[int64]map[string]bool // user, digest: used
+	halves   map[string]HalfSignIn
 	audit    []Entry
 	touches  int
 	last     int64
@@ -30,6 +33,7 @@ func newMemory() *memory {
 	return &memory{
 		people: map[int64]Person{}, teams: map[int64]Team{}, members: map[int64]map[int64]Role{},
 		open: map[string]Session{}, tokens: map[int64]APIToken{}, settings: map[string]string{},
+		second: map[int64]SecondStep{}, recovery: map[int64]map[string]bool{}, halves: map[string]HalfSignIn{},
 	}
 }
 

@@ -65,7 +65,7 @@ func newHouse(t *testing.T) *house {
 	h := &house{memory: newMemory(), clock: noon(), hasher: &plain{}}
 	h.users = NewUsers(UsersOptions{Store: h.memory, Hasher: h.hasher, Zone: zones, Now: h.now})
 	var err error
-	h.sessions, err = NewSessions(SessionsOptions{Store: h.memory, Hasher: h.hasher, Now: h.now})
+	h.sessions, err = NewSessions(SessionsOptions{Store: h.memory, Hasher: h.hasher, Sealer: vault(t, "the secret of the tests"), Now: h.now})
 	require.NoError(t, err)
 	h.tokens = NewTokens(h.memory, h.now)
 	h.teams = NewTeams(h.memory, h.now)
