@@ -150,6 +150,22 @@ func TestCodesAreThrottledWhateverTheFirstStepDoes(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A right password is no failure: the code after it must not wait for it, in
+// a house where others have failed before.
+func TestTheCodeDoesNotWaitForItsOwnPassword(t *testing.T) {
+	h := newHouse(t)
+	_, phone, _ := h.secured(t, "ops")
+	for i := range freeTries {
+		_, _, err := h.sessions.SignIn(t.Context(), Credentials{Login: "x" + string(rune('a'+i)), Password: "wrong", Address: "10.0.0.2"})
+		require.Error(t, err)
+	}
+	h.forward(addressCap)
+	half, _, err := h.sessions.SignIn(t.Context(), Credentials{Login: "ops", Password: pass, Address: "10.0.0.2"})
+	require.NoError(t, err)
+	_, _, err = h.sessions.FinishSignIn(t.Context(), SecondCredentials{Half: half, Code: phone.code(), Address: "10.0.0.2"})
+	require.NoError(t, err)
+}
+
 func TestTheSecondStepGoesOffWithPasswordAndCodeOnly(t *testing.T) {
 	h := newHouse(t)
 	a, phone, codes := h.secured(t, "ops")
