@@ -3,7 +3,6 @@ package views
 import (
 	"context"
 	"strings"
-	"time"
 
 	"ax/app/access"
 	"ax/app/fault"
@@ -103,19 +102,11 @@ func (p AccountPage) others() int {
 	return n
 }
 
-// limits says when a session ends by itself.
+// sessionLimits says when a session ends by itself.
 func sessionLimits(ctx context.Context) string {
 	v := viewer(ctx)
 	return t(ctx, "A session ends %s after its last use, and %s after the sign-in at the latest.",
 		v.Duration(access.SessionIdle), v.Span(access.SessionAbsolute))
-}
-
-// endsAt is when a session ends if nobody uses it any more.
-func endsAt(s access.OpenSession) time.Time {
-	if idle := s.SeenAt.Add(access.SessionIdle); idle.Before(s.ExpiresAt) {
-		return idle
-	}
-	return s.ExpiresAt
 }
 
 // sessionPlace names where a session is.
