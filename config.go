@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"ax/app/access"
 	"ax/app/sched"
 	"ax/app/settings"
 	"ax/db"
@@ -127,6 +128,32 @@ func (c config) redisOptions() jobs.RedisOptions {
 		Addr: r.Addr, Username: r.Username, Password: r.Password, DB: r.DB, TLS: r.TLS,
 		MasterName: r.MasterName, Addrs: r.Addrs, Cluster: r.Cluster, Embedded: c.miniRedis(),
 	}
+}
+
+// key is what all keys of ax are derived from.
+func (c config) key() ([]byte, error) {
+	if c.Secret != "" {
+		return []byte(c.Secret), nil
+	}
+	return db.FolderSecret(c.DataDir)
+}
+
+// signer signs callbacks and receipts.
+func (c config) signer() (*jobs.Signer, error) {
+	key, err := c.key()
+	if err != nil {
+		return nil, err
+	}
+	return jobs.NewSigner(key)
+}
+
+// vault seals the secrets that the ledger holds.
+func (c config) vault() (*access.Vault, error) {
+	key, err := c.key()
+	if err != nil {
+		return nil, err
+	}
+	return access.NewVault(key)
 }
 
 // nodeInfo describes this process to the other nodes.

@@ -133,7 +133,7 @@ func (c *cli) withPeople(ctx context.Context, do func(config, access.Services) e
 			return err
 		}
 		began := time.Now()
-		p, err := newPeople(d, func() time.Time { return reading.Add(time.Since(began)).Truncate(time.Millisecond) })
+		p, err := newPeople(d, access.ClosedVault{}, func() time.Time { return reading.Add(time.Since(began)).Truncate(time.Millisecond) })
 		if err != nil {
 			return err
 		}
@@ -347,7 +347,7 @@ func (c *cli) keyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			signer, err := newSigner(cfg)
+			signer, err := cfg.signer()
 			if err == nil {
 				fmt.Fprintln(cmd.OutOrStdout(), signer.CallbackKey())
 			}

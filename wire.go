@@ -38,9 +38,9 @@ func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error)
 }
 
 // newPeople makes the services of who may do what. They need the ledger only.
-func newPeople(d *db.DB, now func() time.Time) (access.Services, error) {
+func newPeople(d *db.DB, vault access.Sealer, now func() time.Time) (access.Services, error) {
 	zone := func(name string) bool { _, err := cron.LoadZone(name); return err == nil }
-	return access.NewServices(access.ServicesOptions{Store: d, Hasher: app.NewPasswords(), Zone: zone, Now: now})
+	return access.NewServices(access.ServicesOptions{Store: d, Hasher: app.NewPasswords(), Sealer: vault, Zone: zone, Now: now})
 }
 
 // parts is a built process.
@@ -70,20 +70,9 @@ type parts struct {
 	http       *jobs.HTTP
 }
 
-func newSigner(c config) (*jobs.Signer, error) {
-	if c.Secret != "" {
-		return jobs.NewSigner([]byte(c.Secret))
-	}
-	secret, err := db.FolderSecret(c.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	return jobs.NewSigner(secret)
-}
-
 // build makes all parts on an open ledger and Redis. Nothing runs yet.
 func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) {
-	signer, err := newSigner(c)
+	signer, err := c.signer()
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +81,11 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 		cfg: c, log: log, ledger: d, redis: r, clock: clock, signer: signer,
 		queue: jobs.NewQueue(r, clock.Now), hints: jobs.NewHints(r), reports: sched.NewReports(d, clock),
 	}
-	if p.people, err = newPeople(d, clock.Now); err != nil {
+	vault, err := c.vault()
+	if err != nil {
+		return nil, err
+	}
+	if p.people, err = newPeople(d, vault, clock.Now); err != nil {
 		return nil, err
 	}
 	p.buildEngine()

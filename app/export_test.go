@@ -15,6 +15,7 @@ func (a *App) Engine() *gin.Engine { return a.engine }
 type Row struct {
 	Method, Path string
 	Verb         access.Verb
+	Stream       bool
 }
 
 // What a row asks of who comes, beside the verbs of access.
@@ -27,7 +28,7 @@ const (
 func (a *App) Rows() []Row {
 	var rows []Row
 	for _, r := range a.routes() {
-		rows = append(rows, Row{r.method, r.path, r.verb})
+		rows = append(rows, Row{r.method, r.path, r.verb, r.stream})
 	}
 	return rows
 }

@@ -93,7 +93,9 @@ func newHouseOn(t *testing.T, d *db.DB, options ...func(*app.Options)) *house {
 func (h *house) options() app.Options {
 	d, now := h.ledger, h.clock.Now
 	zone := func(name string) bool { _, err := cron.LoadZone(name); return err == nil }
-	people, err := access.NewServices(access.ServicesOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: now})
+	vault, err := access.NewVault([]byte("a secret of the tests"))
+	require.NoError(h.t, err)
+	people, err := access.NewServices(access.ServicesOptions{Store: d, Hasher: plainHasher{}, Sealer: vault, Zone: zone, Now: now})
 	require.NoError(h.t, err)
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	hand := sched.NewDispatcher(d, h.queue, h.clock, log)

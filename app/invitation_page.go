@@ -111,7 +111,7 @@ func (a *App) joinNew(c *gin.Context, f *form) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := a.openSession(c, f.text("login"), f.raw("password")); err != nil {
+	if _, err := a.openSession(c, f.text("login"), f.raw("password")); err != nil {
 		return goTo("/login"), nil //nolint:nilerr // the person is made: the login says what is wrong
 	}
 	a.flash(c, "You are in the team %s", team.Name)

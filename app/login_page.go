@@ -39,7 +39,10 @@ func (a *App) signIn(c *gin.Context) (reply, error) {
 		return reply{}, err
 	}
 	login, next := f.text("login"), localPath(f.raw("next"), "/")
-	err = a.openSession(c, login, f.raw("password"))
+	if f.has("half") {
+		return a.finishSignIn(c, f, next)
+	}
+	half, err := a.openSession(c, login, f.raw("password"))
 	switch fault.KindOf(err) {
 	case fault.KindUnauthenticated, fault.KindTooMany:
 		page := a.loginPage(login, next)
@@ -51,28 +54,66 @@ func (a *App) signIn(c *gin.Context) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if half != "" {
+		return show(views.LoginCode(a.loginCodePage(half, next))), nil
+	}
+	return reply{to: next}, nil
+}
+
+func (a *App) loginCodePage(half, next string) views.LoginCodePage {
+	return views.LoginCodePage{Half: half, Next: next, Host: a.loginPage("", "").Host}
+}
+
+// finishSignIn opens a session for the code that follows a right password.
+func (a *App) finishSignIn(c *gin.Context, f *form, next string) (reply, error) {
+	half := f.raw("half")
+	token, _, err := a.sessions.FinishSignIn(c.Request.Context(), access.SecondCredentials{
+		Half: half, Code: f.text("code"), Address: address(c), Agent: c.Request.UserAgent(), RequestID: requestID(c),
+	})
+	switch fault.KindOf(err) {
+	case fault.KindUnauthenticated:
+		page := a.loginPage("", next)
+		page.Errors = errorsOf(err)
+		return show(views.Login(page)), err
+	case fault.KindInvalid, fault.KindTooMany:
+		page := a.loginCodePage(half, next)
+		page.Errors = errorsOf(err)
+		return show(views.LoginCode(page)), err
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	a.enter(c, token)
 	return reply{to: next}, nil
 }
 
 // openSession signs in and gives the browser a session of its own: one that
-// it had before is ended, so that nobody can hand one to somebody else.
-func (a *App) openSession(c *gin.Context, login, password string) error {
-	ctx := c.Request.Context()
-	token, _, err := a.sessions.SignIn(ctx, access.Credentials{
+// it had before is ended, so that nobody can hand one to somebody else. Half
+// is not "" when a code must follow; there is no session yet then.
+func (a *App) openSession(c *gin.Context, login, password string) (half string, err error) {
+	token, session, err := a.sessions.SignIn(c.Request.Context(), access.Credentials{
 		Login: login, Password: password,
 		Address: address(c), Agent: c.Request.UserAgent(), RequestID: requestID(c),
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
+	if session.Half {
+		return token, nil
+	}
+	a.enter(c, token)
+	return "", nil
+}
+
+// enter puts the session into the browser.
+func (a *App) enter(c *gin.Context, token string) {
 	if old := a.sessionToken(c); old != "" {
-		if err := a.sessions.SignOut(ctx, old, address(c), requestID(c)); err != nil {
+		if err := a.sessions.SignOut(c.Request.Context(), old, address(c), requestID(c)); err != nil {
 			a.note(c, err) // it ends by itself; the person is in
 		}
 	}
 	a.keepSession(c, token)
 	a.setCookie(c, languageCookie, "", -1) // the person's own setting counts now
-	return nil
 }
 
 // signOut ends the session in the ledger, not only in this browser.

@@ -43,6 +43,7 @@ func (a *App) routes() []route {
 		a.teamRoutes(),
 		a.userRoutes(),
 		a.invitationRoutes(),
+		a.accountRoutes(),
 	)
 }
 

@@ -60,7 +60,7 @@ func (a *App) completeSetup(c *gin.Context) (reply, error) {
 	if err != nil {
 		return a.spentLink(err)
 	}
-	if err := a.openSession(c, in.Login, in.Password); err != nil {
+	if _, err := a.openSession(c, in.Login, in.Password); err != nil {
 		return goTo("/login"), nil //nolint:nilerr // the administrator is made: the login says what is wrong
 	}
 	a.flash(c, "You are the administrator, and owner of the team %s.", team.Name)

@@ -44,8 +44,9 @@ func newHouse(t *testing.T, d *db.DB) *house {
 	clock := func() time.Time { return h.now }
 	zone := func(name string) bool { _, err := time.LoadLocation(name); return err == nil }
 	h.users = access.NewUsers(access.UsersOptions{Store: d, Hasher: plainHasher{}, Zone: zone, Now: clock})
-	var err error
-	h.sessions, err = access.NewSessions(access.SessionsOptions{Store: d, Hasher: plainHasher{}, Now: clock})
+	vault, err := access.NewVault([]byte("a secret of the tests"))
+	require.NoError(t, err)
+	h.sessions, err = access.NewSessions(access.SessionsOptions{Store: d, Hasher: plainHasher{}, Sealer: vault, Now: clock})
 	require.NoError(t, err)
 	h.tokens = access.NewTokens(d, clock)
 	h.teams = access.NewTeams(d, clock)

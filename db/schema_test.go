@@ -102,6 +102,9 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"calendar_tasks":   {"unique (task_id)", "(code, task_id)"},
 		"calendar_replans": {"unique (task_id)", "(code, task_id)"},
 		"invitations":      {"unique (hash)", "(team_id, id)", "(user_id, id)"},
+		"second_steps":     {"unique (user_id)"},
+		"recovery_codes":   {"unique (user_id, code_hash)"},
+		"half_sign_ins":    {"unique (id_hash)", "(expires_at)"},
 		"stats_minute":     {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -106,15 +106,47 @@ func (d *DB) DeleteSession(ctx context.Context, hash string, e access.Entry) err
 	})
 }
 
+// SessionsOf lists the person's sessions, the one seen last first, with those
+// that are over and not pruned yet.
+func (d *DB) SessionsOf(ctx context.Context, user int64) ([]access.Session, error) {
+	var rows []sessionRow
+	err := d.view(ctx).Raw("SELECT * FROM sessions WHERE user_id=? ORDER BY seen_at DESC, id_hash", user).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("list the sessions of %s: %w", userTag(user), away(err))
+	}
+	out := make([]access.Session, len(rows))
+	for i, r := range rows {
+		out[i] = r.session()
+	}
+	return out, nil
+}
+
+// DeleteSessionsOf ends the person's sessions except the one with the hash,
+// and counts them. Nothing ended, nothing recorded.
+func (d *DB) DeleteSessionsOf(ctx context.Context, user int64, except string, e access.Entry) (int64, error) {
+	var n int64
+	err := d.tx(ctx, "end the sessions of "+userTag(user), func(tx *gorm.DB) error {
+		gone := tx.Exec("DELETE FROM sessions WHERE user_id=? AND id_hash<>?", user, except)
+		if n = gone.RowsAffected; gone.Error != nil || n == 0 {
+			return gone.Error
+		}
+		return recordAudit(tx, e)
+	})
+	return n, err
+}
+
 // pruneBatch bounds one transaction of pruning.
 const pruneBatch = 500
 
 // PruneSessions drops up to 500 sessions that expired before now or were last
-// seen before idle, and counts them.
+// seen before idle, and counts them. Half sign-ins that expired go too.
 func (d *DB) PruneSessions(ctx context.Context, now, idle time.Time) (int64, error) {
 	var n int64
 	err := d.tx(ctx, "prune sessions", func(tx *gorm.DB) error {
 		var hashes []string
+		if err := tx.Exec("DELETE FROM half_sign_ins WHERE expires_at<=?", at(now)).Error; err != nil {
+			return err
+		}
 		err := tx.Raw("SELECT id_hash FROM sessions WHERE expires_at<=? OR seen_at<=? ORDER BY id_hash LIMIT ?",
 			at(now), at(idle), pruneBatch).Scan(&hashes).Error
 		if err != nil || len(hashes) == 0 {

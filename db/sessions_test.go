@@ -101,6 +101,67 @@ func TestSessionsEndWhenTheLedgerSaysSo(t *testing.T) {
 	})
 }
 
+func TestAPersonSeesAndEndsTheOwnSessionsOnly(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		h.person(t, "ops", false)
+		h.person(t, "li", false)
+		mine, phone, third, theirs := h.signIn(t, "ops"), h.signIn(t, "ops"), h.signIn(t, "ops"), h.signIn(t, "li")
+		a, _, err := h.resolve(t, mine)
+		require.NoError(t, err)
+		li, _, err := h.resolve(t, theirs)
+		require.NoError(t, err)
+		open, err := h.sessions.Open(t.Context(), a, mine)
+		require.NoError(t, err)
+		require.Len(t, open, 3)
+		require.True(t, open[0].This)
+		require.Equal(t, "浏览器", open[0].Agent)
+		require.Equal(t, "10.0.0.1", open[0].Address)
+
+		other, err := h.sessions.Open(t.Context(), a, phone)
+		require.NoError(t, err)
+		require.Equal(t, fault.KindNotFound, fault.KindOf(h.sessions.End(t.Context(), li, other[0].ID)), "another person’s is not there")
+		require.NoError(t, h.sessions.End(t.Context(), a, other[0].ID))
+		_, _, err = h.resolve(t, phone)
+		require.Equal(t, fault.KindUnauthenticated, fault.KindOf(err))
+
+		n, err := h.sessions.EndOthers(t.Context(), a, mine)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		_, _, err = h.resolve(t, third)
+		require.Equal(t, fault.KindUnauthenticated, fault.KindOf(err))
+		for _, token := range []string{mine, theirs} {
+			_, _, err = h.resolve(t, token)
+			require.NoError(t, err, "this one and other people’s go on")
+		}
+		n, err = h.sessions.EndOthers(t.Context(), a, mine)
+		require.NoError(t, err)
+		require.Zero(t, n)
+		actions := h.actions(t)
+		require.Equal(t, []string{"session.end", "session.end_others"}, actions[len(actions)-2:], "nothing ended, nothing recorded")
+	})
+}
+
+func TestAPasswordChangeKeepsOnlyTheBrowserThatAsked(t *testing.T) {
+	houses(t, func(t *testing.T, h *house) {
+		p := h.person(t, "ops", false)
+		mine, phone := h.signIn(t, "ops"), h.signIn(t, "ops")
+		a, _, err := h.resolve(t, mine)
+		require.NoError(t, err)
+		next, err := h.sessions.ChangePassword(t.Context(), a, access.PasswordChange{Current: password, Next: "another good one", Agent: "Firefox"})
+		require.NoError(t, err)
+		for _, old := range []string{mine, phone} {
+			_, _, err = h.resolve(t, old)
+			require.Equal(t, fault.KindUnauthenticated, fault.KindOf(err))
+		}
+		_, who, err := h.resolve(t, next)
+		require.NoError(t, err)
+		require.Equal(t, p.ID, who.ID)
+		require.NotContains(t, dump(t, h.DB, "audit_log", "sessions"), "another good one")
+		actions := h.actions(t)
+		require.Equal(t, []string{"user.password", "session.renew"}, actions[len(actions)-2:])
+	})
+}
+
 func TestSessionsAreTouchedAndPruned(t *testing.T) {
 	houses(t, func(t *testing.T, h *house) {
 		h.person(t, "ops", false)

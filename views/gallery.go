@@ -33,6 +33,7 @@ func Gallery() []Example {
 		auditExamples(),
 		settingsExamples(),
 		teamExamples(),
+		accountExamples(),
 		calendarExamples(),
 		taskExamples(),
 		instancesExamples(),

@@ -64,11 +64,11 @@ const (
 func roleWord(ctx context.Context, r access.Role) string {
 	switch r {
 	case access.Viewer:
-		return t(ctx, "Viewer")
+		return t(ctx, "Viewer|role")
 	case access.Operator:
-		return t(ctx, "Operator")
+		return t(ctx, "Operator|role")
 	case access.Editor:
-		return t(ctx, "Editor")
+		return t(ctx, "Editor|role")
 	case access.Owner:
 		return t(ctx, "Owner|role")
 	}

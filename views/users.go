@@ -43,7 +43,7 @@ type UserPage struct {
 func (p UsersPage) shown(ctx context.Context) []access.Standing {
 	var out []access.Standing
 	for _, s := range p.People {
-		all := strings.ToLower(joined(" ", s.Person.Login, s.Person.Name, s.Person.Email, roleWords(ctx, s, p.Teams), personState(ctx, s).Word))
+		all := strings.ToLower(joined(" ", s.Person.Login, s.Person.Name, s.Person.Email, teamRoleWords(ctx, s, p.Teams), personState(ctx, s).Word))
 		has := true
 		for word := range strings.FieldsSeq(strings.ToLower(p.Words)) {
 			has = has && strings.Contains(all, word)
@@ -69,8 +69,8 @@ func (p UsersPage) summary(ctx context.Context) string {
 	return joined(" · ", tn(ctx, "%d people", len(p.People)), tn(ctx, "%d administrators", admins), tn(ctx, "%d auditors", auditors))
 }
 
-// roleWords are a person's teams with the roles there.
-func roleWords(ctx context.Context, s access.Standing, teams []access.Team) string {
+// teamRoleWords are a person's teams with the roles there.
+func teamRoleWords(ctx context.Context, s access.Standing, teams []access.Team) string {
 	var parts []string
 	for _, team := range teams {
 		if r, ok := s.Roles[team.ID]; ok {

@@ -20,6 +20,9 @@ type memory struct {
 	members  map[int64]map[int64]Role // team, user
 	tokens   map[int64]APIToken
 	settings map[string]string
+	second   map[int64]SecondStep
+	recovery map[int64]map[string]bool // user, digest: used
+	halves   map[string]HalfSignIn
 	audit    []Entry
 	touches  int
 	last     int64
@@ -30,6 +33,7 @@ func newMemory() *memory {
 	return &memory{
 		people: map[int64]Person{}, teams: map[int64]Team{}, members: map[int64]map[int64]Role{},
 		open: map[string]Session{}, tokens: map[int64]APIToken{}, settings: map[string]string{},
+		second: map[int64]SecondStep{}, recovery: map[int64]map[string]bool{}, halves: map[string]HalfSignIn{},
 	}
 }
 
@@ -142,6 +146,28 @@ func (m *memory) DeleteSession(_ context.Context, hash string, e Entry) error {
 	delete(m.open, hash)
 	m.record(e, "", 0)
 	return nil
+}
+
+func (m *memory) SessionsOf(_ context.Context, user int64) ([]Session, error) {
+	defer m.lock()()
+	var out []Session
+	for _, s := range m.open {
+		if s.UserID == user {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func (m *memory) DeleteSessionsOf(_ context.Context, user int64, except string, e Entry) (int64, error) {
+	defer m.lock()()
+	before := len(m.open)
+	maps.DeleteFunc(m.open, func(hash string, s Session) bool { return s.UserID == user && hash != except })
+	n := int64(before - len(m.open))
+	if n > 0 {
+		m.record(e, "", 0)
+	}
+	return n, nil
 }
 
 func (m *memory) PruneSessions(_ context.Context, now, idle time.Time) (int64, error) {

@@ -29,6 +29,7 @@ type Store interface {
 type ServicesOptions struct {
 	Store  Store
 	Hasher Hasher
+	Sealer Sealer
 	Zone   func(name string) bool // does this zone load?
 	Now    func() time.Time
 }
@@ -36,7 +37,7 @@ type ServicesOptions struct {
 // NewServices panics when a part is missing: a programmer's error at start.
 // The error is the hasher's.
 func NewServices(o ServicesOptions) (Services, error) {
-	sessions, err := NewSessions(SessionsOptions{Store: o.Store, Hasher: o.Hasher, Now: o.Now})
+	sessions, err := NewSessions(SessionsOptions{Store: o.Store, Hasher: o.Hasher, Sealer: o.Sealer, Now: o.Now})
 	return Services{
 		Users:       NewUsers(UsersOptions{Store: o.Store, Hasher: o.Hasher, Zone: o.Zone, Now: o.Now}),
 		Sessions:    sessions,

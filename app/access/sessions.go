@@ -29,6 +29,7 @@ type Session struct {
 	ExpiresAt time.Time
 	Address   string
 	Agent     string
+	Half      bool // no session yet: the sign-in goes on with a code; never stored
 }
 
 // live tells whether the session still counts for the person at now.
@@ -46,7 +47,11 @@ type Identity struct {
 
 // sessionStore keeps sessions. Each method is one transaction.
 type sessionStore interface {
+	secondStepStore
+	halfStore
+	User(ctx context.Context, id int64) (Person, error)
 	UserByLogin(ctx context.Context, login string) (Person, error)
+	ChangeUser(ctx context.Context, id int64, change func(Person) (Person, Entry, error)) (Person, error)
 	// InsertSession also notes the person's last sign-in.
 	InsertSession(ctx context.Context, s Session, e Entry) error
 	// Identity is NotFound when there is no such session.
@@ -54,8 +59,13 @@ type sessionStore interface {
 	// TouchSession notes that the session was seen at the time.
 	TouchSession(ctx context.Context, hash string, at time.Time) error
 	DeleteSession(ctx context.Context, hash string, e Entry) error
+	// SessionsOf lists the person's sessions, those that are over too.
+	SessionsOf(ctx context.Context, user int64) ([]Session, error)
+	// DeleteSessionsOf ends the person's sessions except the one with the
+	// hash, and counts them. Nothing ended, nothing recorded.
+	DeleteSessionsOf(ctx context.Context, user int64, except string, e Entry) (int64, error)
 	// PruneSessions drops what expired before now or was last seen before
-	// idle, and counts them.
+	// idle, and counts them; half sign-ins that expired go with them.
 	PruneSessions(ctx context.Context, now, idle time.Time) (int64, error)
 	// RecordAudit writes a row that belongs to no change.
 	RecordAudit(ctx context.Context, e Entry) error
@@ -65,6 +75,7 @@ type sessionStore interface {
 type Sessions struct {
 	store    sessionStore
 	hasher   Hasher
+	sealer   Sealer
 	now      func() time.Time
 	throttle *throttle
 	dummy    string // a hash that no password has
@@ -74,20 +85,21 @@ type Sessions struct {
 type SessionsOptions struct {
 	Store  sessionStore
 	Hasher Hasher
+	Sealer Sealer // of the secrets of second steps
 	Now    func() time.Time
 }
 
 // NewSessions hashes once, for the logins that don't exist. It panics when a
 // part is missing: a programmer's error at start.
 func NewSessions(o SessionsOptions) (*Sessions, error) {
-	if o.Store == nil || o.Hasher == nil || o.Now == nil {
+	if o.Store == nil || o.Hasher == nil || o.Sealer == nil || o.Now == nil {
 		panic("access.NewSessions: a required part is missing")
 	}
 	dummy, err := o.Hasher.Hash(newSecret())
 	if err != nil {
 		return nil, fmt.Errorf("make the hash for unknown logins: %w", err)
 	}
-	return &Sessions{store: o.Store, hasher: o.Hasher, now: o.Now, throttle: newThrottle(), dummy: dummy}, nil
+	return &Sessions{store: o.Store, hasher: o.Hasher, sealer: o.Sealer, now: o.Now, throttle: newThrottle(), dummy: dummy}, nil
 }
 
 // Credentials are what somebody typed, and from where. Address is the
@@ -100,7 +112,9 @@ type Credentials struct {
 	RequestID string
 }
 
-// SignIn gives the token for the cookie, shown nowhere else.
+// SignIn gives the token for the cookie, shown nowhere else. When the session
+// is only half of one (Session.Half), the token is for FinishSignIn and opens
+// nothing.
 // Faults: Unauthenticated with one text for an unknown login, a wrong
 // password and a disabled person, all in the same time; TooMany, whose only
 // argument is the seconds to wait.
@@ -118,13 +132,28 @@ func (s *Sessions) SignIn(ctx context.Context, in Credentials) (string, Session,
 	if !good {
 		return "", Session{}, s.refuse(ctx, p, in, now)
 	}
-	token, session, err := s.open(ctx, p, in, now)
-	if err != nil {
+	token, session, err := s.welcome(ctx, p, in, now)
+	if err != nil || session.Half { // half a sign-in wins no fresh tries
 		s.throttle.forgive(key, throttled(in.Address))
+	} else {
+		s.throttle.succeed(key, throttled(in.Address))
+	}
+	if err != nil {
 		return "", Session{}, fmt.Errorf("sign in: %w", err)
 	}
-	s.throttle.succeed(key, throttled(in.Address))
 	return token, session, nil
+}
+
+// welcome opens a session, or asks for the code of the second step.
+func (s *Sessions) welcome(ctx context.Context, p Person, in Credentials, now time.Time) (string, Session, error) {
+	step, err := s.store.SecondStep(ctx, p.ID)
+	if err != nil {
+		return "", Session{}, err
+	}
+	if step.On() {
+		return s.halve(ctx, p, now)
+	}
+	return s.open(ctx, p, in, now, "session.create")
 }
 
 // verify looks the person up and always hashes once, so that time tells
@@ -158,15 +187,14 @@ func (s *Sessions) refuse(ctx context.Context, p Person, in Credentials, now tim
 	return fault.Unauthenticated("Login or password is wrong")
 }
 
-func (s *Sessions) open(ctx context.Context, p Person, in Credentials, now time.Time) (string, Session, error) {
+func (s *Sessions) open(ctx context.Context, p Person, in Credentials, now time.Time, action string) (string, Session, error) {
 	token := newSecret()
 	session := Session{
 		Hash: digest(token), UserID: p.ID, Epoch: p.Epoch,
 		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionAbsolute),
 		Address: in.Address, Agent: clip(in.Agent, 200),
 	}
-	e := Entry{At: now, Actor: in.actor(p), Action: "session.create", Object: p.Object()}
-	return token, session, s.store.InsertSession(ctx, session, e)
+	return token, session, s.store.InsertSession(ctx, session, Entry{At: now, Actor: in.actor(p), Action: action, Object: p.Object()})
 }
 
 // Resolve tells who the browser with this token is. Roles are read now, so

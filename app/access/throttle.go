@@ -29,6 +29,7 @@ const (
 type tries struct {
 	failures int
 	last     time.Time // of the last counted try
+	before   time.Time // of the one before that
 	known    bool      // pair only: it has signed in
 }
 
@@ -65,13 +66,15 @@ func (t *throttle) begin(login, address string, now time.Time) time.Duration {
 	return 0
 }
 
-// forgive takes a counted try back: it was no wrong password.
+// forgive takes a counted try back: it was no wrong password. Its time goes
+// with it, or a right password would make the code that follows wait.
 func (t *throttle) forgive(login, address string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, key := range []string{accountKey(login), addressKey(address), pairKey(login, address)} {
 		if s := t.seen[key]; s != nil && s.failures > 0 {
 			s.failures--
+			s.last = s.before
 		}
 	}
 }
@@ -80,12 +83,22 @@ func (t *throttle) forgive(login, address string) {
 // the account and the address stay: an attacker with one good account must
 // not win fresh tries by it.
 func (t *throttle) succeed(login, address string) {
+	at := t.lastOf(pairKey(login, address))
 	t.forgive(login, address)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := t.seen[pairKey(login, address)]; s != nil {
-		s.failures, s.known = 0, true
+		s.failures, s.known, s.last = 0, true, at
 	}
+}
+
+func (t *throttle) lastOf(key string) time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s := t.seen[key]; s != nil {
+		return s.last
+	}
+	return time.Time{}
 }
 
 // waits tells how long the key must still wait at now.
@@ -112,7 +125,7 @@ func (t *throttle) count(key string, now time.Time) {
 		s.failures = 0
 	}
 	s.failures++
-	s.last = now
+	s.before, s.last = s.last, now
 }
 
 // stale tells whether the key's failures are forgotten.

@@ -144,30 +144,13 @@ func (u *Users) ByLogin(ctx context.Context, a Actor, login string) (Person, err
 }
 
 // SetPassword gives somebody a new password and ends their sessions. Admins
-// and the command line only; a person uses ChangePassword.
+// and the command line only; a person uses Sessions.ChangePassword.
 // Faults: NotFound, Denied, Invalid.
 func (u *Users) SetPassword(ctx context.Context, a Actor, id int64, password string) error {
 	if err := a.Check(Administer, 0); err != nil {
 		return err
 	}
 	return u.setPassword(ctx, a, id, password)
-}
-
-// ChangePassword is a person's own change: it asks for the present password
-// and ends all of the person's sessions, the asking one too.
-// Faults: Invalid, Denied (not a person).
-func (u *Users) ChangePassword(ctx context.Context, a Actor, current, next string) error {
-	if a.Kind != User {
-		return fault.Denied("Only a person has a password")
-	}
-	p, err := u.store.User(ctx, a.ID)
-	if err != nil {
-		return fmt.Errorf("change password: %w", err)
-	}
-	if !u.hasher.Verify(current, p.PasswordHash) {
-		return fault.Invalid(fault.Field("current", "This is not your present password"))
-	}
-	return u.setPassword(ctx, a, a.ID, next)
 }
 
 func (u *Users) setPassword(ctx context.Context, a Actor, id int64, password string) error {

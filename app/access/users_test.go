@@ -99,20 +99,6 @@ func TestPeopleAreListedToAdminsAndAuditors(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAPersonChangesTheOwnPasswordWithThePresentOne(t *testing.T) {
-	h := newHouse(t)
-	p := h.person(t, "ops")
-	a := Actor{Kind: User, ID: p.ID, Name: p.Login}
-	require.Equal(t, []string{"current"}, fails(t, h.users.ChangePassword(t.Context(), a, "wrong", "another good one")))
-	require.Equal(t, []string{"password"}, fails(t, h.users.ChangePassword(t.Context(), a, pass, "short")))
-	require.NoError(t, h.users.ChangePassword(t.Context(), a, pass, "another good one"))
-	require.Equal(t, "plain:another good one", h.people[p.ID].PasswordHash)
-	require.Equal(t, 1, h.people[p.ID].Epoch)
-	require.Equal(t, []string{"user.create", "user.password"}, h.actions())
-	require.Equal(t, []Change{{"password", Masked, Masked}}, h.audit[1].Changes, "no secret in the audit")
-	require.Equal(t, fault.KindDenied, fault.KindOf(h.users.ChangePassword(t.Context(), Actor{Kind: Token, ID: p.ID}, pass, pass)))
-}
-
 func TestPreferencesAreThePersonsOwn(t *testing.T) {
 	h := newHouse(t)
 	p := h.person(t, "ops")
