@@ -20,6 +20,7 @@ func (a *App) userRoutes() []route {
 		{http.MethodPost, "/users/:login/rights", (*App).setRights, access.Administer, false},
 		{http.MethodPost, "/users/:login/disable", (*App).disableUser, access.Administer, false},
 		{http.MethodPost, "/users/:login/enable", (*App).enableUser, access.Administer, false},
+		{http.MethodPost, "/users/:login/second-step/off", (*App).takeOffSecondStep, access.Administer, false},
 		{http.MethodPost, "/users/:login/password-link", (*App).makePasswordLink, access.Administer, false},
 	}
 }
@@ -123,6 +124,15 @@ func (a *App) enableUser(c *gin.Context) (reply, error) {
 		err = a.users.Enable(c.Request.Context(), actor(c), p.ID)
 	}
 	return a.userChanged(c, p, err, "%s can sign in again", p.Login)
+}
+
+// takeOffSecondStep is for somebody who lost the phone and the recovery codes.
+func (a *App) takeOffSecondStep(c *gin.Context) (reply, error) {
+	p, err := a.personOf(c)
+	if err == nil {
+		err = a.sessions.TakeOffSecondStep(c.Request.Context(), actor(c), p.ID)
+	}
+	return a.userChanged(c, p, err, "%s signs in without a second step now", p.Login)
 }
 
 // userChanged goes back to the person, or shows there what was refused.

@@ -64,11 +64,25 @@ func TestAPersonIsDisabledEnabledAndGivenRights(t *testing.T) {
 	require.Equal(t, "/users/viewer", admin.post("/users/viewer/rights", "auditor", "true").location())
 	require.Equal(t, "Auditor", admin.get("/users/viewer").doc().Find("dd").Eq(2).Text())
 
+	require.Equal(t, http.StatusConflict, admin.post("/users/viewer/second-step/off").status, "there is none")
+
 	got := admin.post("/users/admin/rights")
 	require.Equal(t, http.StatusConflict, got.status)
 	require.Contains(t, got.text("[role=alert]"), "This is the last administrator")
 	require.Equal(t, http.StatusConflict, admin.post("/users/admin/disable").status)
-	for _, what := range []string{"rights", "disable", "enable", "password-link"} {
+	for _, what := range []string{"rights", "disable", "enable", "password-link", "second-step/off"} {
 		require.Equal(t, http.StatusNotFound, admin.post("/users/none/"+what).status, what)
 	}
+}
+
+func TestAnAdministratorTakesOffALostSecondStep(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	viewer, admin := h.as("viewer"), h.as("admin")
+	viewer.secure()
+	require.Contains(t, admin.get("/users/viewer").text("main"), "Take off the second step")
+	require.Equal(t, http.StatusForbidden, h.as("owner").post("/users/viewer/second-step/off").status)
+	require.Equal(t, "/users/viewer", admin.post("/users/viewer/second-step/off").location())
+	require.NotContains(t, admin.get("/users/viewer").text("main"), "Take off the second step")
+	require.Equal(t, "/", h.browser().post("/login", "login", "viewer", "password", pass).location(), "no code is asked for")
 }

@@ -22,8 +22,9 @@ func (d *DB) Standings(ctx context.Context) ([]access.Standing, error) {
 	var rows []struct {
 		User     userRow `gorm:"embedded"`
 		LastSeen Millis
+		StepAt   Millis
 	}
-	err := d.view(ctx).Raw("SELECT u.*, s.seen AS last_seen FROM users u" +
+	err := d.view(ctx).Raw("SELECT u.*, s.seen AS last_seen, c.confirmed_at AS step_at FROM users u LEFT JOIN second_steps c ON c.user_id=u.id" +
 		" LEFT JOIN (SELECT user_id, MAX(seen_at) AS seen FROM sessions GROUP BY user_id) s ON s.user_id=u.id ORDER BY u.login").Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("list users: %w", away(err))
@@ -44,7 +45,10 @@ func (d *DB) Standings(ctx context.Context) ([]access.Standing, error) {
 	}
 	out := make([]access.Standing, len(rows))
 	for i, r := range rows {
-		out[i] = access.Standing{Person: r.User.person(), Roles: roles[r.User.ID], LastSeen: r.LastSeen.Time, NoPassword: r.User.PasswordHash == ""}
+		out[i] = access.Standing{
+			Person: r.User.person(), Roles: roles[r.User.ID], LastSeen: r.LastSeen.Time,
+			NoPassword: r.User.PasswordHash == "", SecondStep: !r.StepAt.IsZero(),
+		}
 		out[i].Person.PasswordHash = ""
 	}
 	return out, nil

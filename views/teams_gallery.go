@@ -83,7 +83,7 @@ func sampleUsers(team access.Team) UsersPage {
 	return UsersPage{
 		MayMake: true, Teams: []access.Team{team},
 		People: []access.Standing{
-			{Person: lead, Roles: map[int64]access.Role{1: access.Owner}, LastSeen: ago(4 * time.Second)},
+			{Person: lead, Roles: map[int64]access.Role{1: access.Owner}, LastSeen: ago(4 * time.Second), SecondStep: true},
 			{Person: audit, LastSeen: ago(120 * time.Hour)},
 			{Person: gone, Roles: map[int64]access.Role{1: access.Viewer}},
 			{Person: sampleUser(4, "store-dev"), NoPassword: true},

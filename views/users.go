@@ -107,3 +107,11 @@ func personState(ctx context.Context, s access.Standing) ui.State {
 }
 
 func userURL(login string) string { return "/users/" + url.PathEscape(login) }
+
+// stepState is whether a code is asked for after the password.
+func stepState(ctx context.Context, s access.Standing) ui.State {
+	if s.SecondStep {
+		return ui.State{Icon: "circle-check", Class: "ok", Word: t(ctx, "On|second step")}
+	}
+	return ui.State{Icon: "circle-off", Class: "idle", Word: t(ctx, "Off|second step")}
+}

@@ -115,6 +115,7 @@ type Standing struct {
 	LastSeen time.Time // newest session's; zero: none open
 	// NoPassword: nobody can sign in with one yet.
 	NoPassword bool
+	SecondStep bool // a code is asked for after the password
 }
 
 // List gives all people by login, to admins and auditors.
