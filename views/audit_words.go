@@ -92,11 +92,14 @@ func auditObject(e access.Entry) (name, href string) {
 	if name == "" {
 		name = e.Object.ID
 	}
-	if e.Action == "calendar.delete" {
+	if e.Action == "calendar.delete" || e.Object.Name == "" && e.Object.ID == "" {
 		return name, ""
 	}
 	switch e.Object.Kind {
 	case "user":
+		if e.Object.ID == "" { // a login that nobody has
+			return name, ""
+		}
 		return name, userURL(e.Object.Name)
 	case "team":
 		return name, "/teams/" + url.PathEscape(e.Object.Name)
