@@ -47,7 +47,7 @@ cronlib: ## hold app/cron to a published library, L, W, # and years too
 model: ## visit every state of small configurations of the protocol (5–10 minutes)
 	cd bench/model && nice go run .
 
-faults: ## attack ax: every scenario with ten seeds, written into docs/reliability.md (half an hour)
+faults: ## attack ax: every scenario with ten seeds, written into docs/reliability.md (100 minutes)
 	cd bench/faults && go run . -out ../../docs/reliability.md
 
 faults-smoke: ## attack ax with the smoke set, and prove the checks (4 minutes)
