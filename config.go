@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/netip"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"ax/app/access"
+	"ax/app/cron"
 	"ax/app/sched"
 	"ax/app/settings"
 	"ax/db"
@@ -31,6 +33,7 @@ type config struct {
 	Roles       []string `yaml:"roles"`
 	DataDir     string   `yaml:"data_dir"`
 	Secret      string   `yaml:"secret" mask:"whole"`
+	OldSecrets  []string `yaml:"old_secrets" mask:"whole"`
 	ZoneData    string   `yaml:"zone_data"`
 	Log         struct {
 		Level  string `yaml:"level"`
@@ -153,7 +156,11 @@ func (c config) vault() (*access.Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	return access.NewVault(key)
+	older := make([][]byte, len(c.OldSecrets))
+	for i, s := range c.OldSecrets {
+		older[i] = []byte(s)
+	}
+	return access.NewVault(key, older...)
 }
 
 // nodeInfo describes this process to the other nodes.
@@ -240,6 +247,9 @@ func (c config) validate(from settings.Origin) error {
 	check("data_dir", c.DataDir != "", "a folder is needed")
 	check("secret", c.Secret == "" || len(c.Secret) >= 32, "at least 32 characters; this has %d", len(c.Secret))
 	check("secret", c.Secret != "" || c.embedded(), "it must be given when database.dsn is set: all nodes need the same")
+	for _, s := range c.OldSecrets {
+		check("old_secrets", len(s) >= 32, "each has at least 32 characters; one has %d", len(s))
+	}
 	c.validateNet(check)
 	c.validateEngine(check)
 	return errors.Join(bad...)
@@ -293,4 +303,26 @@ func (c config) validateEngine(check func(string, bool, string, ...any)) {
 	check("alarms.queue_depth", c.Alarms.QueueDepth > 0, "more than 0; this is %d", c.Alarms.QueueDepth)
 	between("alarms.lag", c.Alarms.Lag, time.Second, time.Hour)
 	between("alarms.clock_offset", c.Alarms.ClockOffset, time.Second, time.Hour)
+}
+
+// config reads the configuration; from then on zones are those that it names.
+func (c *cli) config() (config, error) {
+	cfg, err := loadConfig(c.configPath, os.Environ())
+	if err != nil {
+		return cfg, err
+	}
+	if err := cron.UseZoneData(cfg.ZoneData); err != nil {
+		return cfg, fmt.Errorf("zone_data: %w", err)
+	}
+	return cfg, nil
+}
+
+func newLog(c config, w io.Writer) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.Log.Level)) // validated
+	o := &slog.HandlerOptions{Level: level}
+	if c.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(w, o))
+	}
+	return slog.New(slog.NewTextHandler(w, o))
 }

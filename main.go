@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ax/app/access"
-	"ax/app/cron"
 	"ax/app/demo"
 	"ax/app/fault"
 	"ax/db"
@@ -54,30 +52,8 @@ func rootCommand() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "configuration file (default: config.yaml, if there is one)")
 	root.AddCommand(c.serveCommand(), c.demoCommand(), c.migrateCommand(), c.userCommand(), c.tokenCommand(),
-		c.linkCommand(), c.verifyCommand(), c.keyCommand(), versionCommand())
+		c.linkCommand(), c.verifyCommand(), c.keyCommand(), c.resealCommand(), versionCommand())
 	return root
-}
-
-// config reads the configuration; from then on zones are those that it names.
-func (c *cli) config() (config, error) {
-	cfg, err := loadConfig(c.configPath, os.Environ())
-	if err != nil {
-		return cfg, err
-	}
-	if err := cron.UseZoneData(cfg.ZoneData); err != nil {
-		return cfg, fmt.Errorf("zone_data: %w", err)
-	}
-	return cfg, nil
-}
-
-func newLog(c config, w io.Writer) *slog.Logger {
-	var level slog.Level
-	_ = level.UnmarshalText([]byte(c.Log.Level)) // validated
-	o := &slog.HandlerOptions{Level: level}
-	if c.Log.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, o))
-	}
-	return slog.New(slog.NewTextHandler(w, o))
 }
 
 func versionCommand() *cobra.Command {
@@ -352,6 +328,24 @@ func (c *cli) keyCommand() *cobra.Command {
 				fmt.Fprintln(cmd.OutOrStdout(), signer.CallbackKey())
 			}
 			return err
+		}}
+}
+
+// resealCommand is the second half of changing the installation's secret.
+func (c *cli) resealCommand() *cobra.Command {
+	return &cobra.Command{Use: "reseal", Short: "Seal the ledger's secrets with the present secret; old_secrets can go then", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withLedger(cmd.Context(), func(cfg config, d *db.DB) error {
+				vault, err := cfg.vault()
+				if err != nil {
+					return err
+				}
+				n, err := vault.Reseal(cmd.Context(), d)
+				if err == nil {
+					fmt.Fprintf(cmd.OutOrStdout(), "%d secrets are sealed anew\n", n)
+				}
+				return err
+			})
 		}}
 }
 

@@ -54,6 +54,7 @@ type parts struct {
 	queue  *jobs.Queue
 	hints  *jobs.Hints
 	signer *jobs.Signer
+	vault  *access.Vault
 	people access.Services
 
 	tasks     *sched.Tasks
@@ -81,11 +82,10 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 		cfg: c, log: log, ledger: d, redis: r, clock: clock, signer: signer,
 		queue: jobs.NewQueue(r, clock.Now), hints: jobs.NewHints(r), reports: sched.NewReports(d, clock),
 	}
-	vault, err := c.vault()
-	if err != nil {
+	if p.vault, err = c.vault(); err != nil {
 		return nil, err
 	}
-	if p.people, err = newPeople(d, vault, clock.Now); err != nil {
+	if p.people, err = newPeople(d, p.vault, clock.Now); err != nil {
 		return nil, err
 	}
 	p.buildEngine()
@@ -260,6 +260,9 @@ func (s *server) await(ctx context.Context, what string, try func() error) error
 
 // admit registers the node, opens the console and says where it is.
 func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
+	if err := p.vault.Check(ctx, p.ledger); err != nil {
+		return err
+	}
 	if err := p.node.Register(ctx); err != nil {
 		return err
 	}

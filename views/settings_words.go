@@ -41,6 +41,7 @@ var settingWords = map[string]string{
 	"roles":       msg("What this process does. In production scheduler and worker run apart, so that planning never shares a process with users' work."),
 	"data_dir":    msg("Folder of the embedded default: database, secret, lock."),
 	"secret":      msg("Callbacks and receipts are signed with keys derived from it, so all nodes need the same."),
+	"old_secrets": msg("Secrets from before, while the ledger still holds what they sealed: ax reseal seals it with the present one."),
 	"zone_data":   msg("A zip of time zone files to go by instead of those built in, for a change of clocks that no release of ax has yet. All nodes need the same."),
 	"log.level":   msg("What is written to the log."),
 	"log.format":  msg("text for people, json for collectors."),
