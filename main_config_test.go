@@ -432,7 +432,7 @@ func TestTheSettingsInForceShowNoSecret(t *testing.T) {
 		"tcp(db)/ax":                           "tcp(db)/ax",
 		"ax:hush-and-no-slash@tcp(db:3306) ax": "•••",
 	} {
-		c, err := loadConfig(configText(t, "secret: hush-hush-hush-hush-hush-hush-hush\n"), []string{
+		c, err := loadConfig(configText(t, "secret: hush-hush-hush-hush-hush-hush-hush\nold_secrets: [hush-hush-hush-hush-hush-hush-hush2]\n"), []string{
 			"AX_DATABASE_DSN=" + dsn, "AX_REDIS_ADDR=r:1", "AX_REDIS_USERNAME=carrier", "AX_REDIS_PASSWORD=hush",
 		})
 		require.NoError(t, err)
