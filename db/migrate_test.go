@@ -88,7 +88,7 @@ func TestALedgerOfANewerVersionIsRefused(t *testing.T) {
 	})
 }
 
-func TestATableOfAnotherCharacterSetIsRefused(t *testing.T) {
+func TestUNI03ATableOfAnotherCharacterSetIsRefused(t *testing.T) {
 	for name, to := range map[string]string{
 		"one byte":                    "latin1",
 		"three bytes":                 "utf8mb3",
