@@ -12,6 +12,16 @@ import (
 	"ax/app/fault"
 )
 
+// How often a person may act on pages, and ask for what costs: enough for
+// quick hands, not for a loop.
+const (
+	actsPerSecond = 10
+	actsBurst     = 300
+)
+
+// costly are the pages to look at that cost as much as an act.
+var costly = map[string]bool{"/audit.csv": true, "/tasks/preview": true, "/search": true, "/calendars/:code/export.csv": true, "/calendars/:code/export.ics": true}
+
 // How often a token may call. A caller that is over it is told when to come
 // again (429); nothing was done.
 const (

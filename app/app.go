@@ -168,6 +168,7 @@ type App struct {
 	streams map[string]bool // routes without a deadline
 	settled atomic.Bool     // there is an administrator: asked once
 	sidebar sidebar
+	acts    *limits // by person
 
 	dashboards recent[views.DashboardPage] // by scope
 	carriers   recent[views.QueuesPage]
@@ -189,7 +190,7 @@ func New(o Options) (*App, error) {
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, audit: o.Audit, refusals: o.Refusals,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
-		streams: map[string]bool{},
+		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
 	}
 	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {
 		return nil, err

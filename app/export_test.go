@@ -58,3 +58,6 @@ func (a *App) Viewer(c *gin.Context) views.Viewer     { return a.viewer(c) }
 func Actor(c *gin.Context) access.Actor               { return actor(c) }
 func ScopeOf(c *gin.Context) access.Scope             { return scopeOf(c) }
 func TeamCode(c *gin.Context, id int64) string        { return teamCode(c, id) }
+
+// Costly are the pages that count as acts.
+func Costly() map[string]bool { return costly }

@@ -93,9 +93,23 @@ func (a *App) serve(r route) gin.HandlerFunc {
 			a.respond(c, reply{}, err)
 			return
 		}
+		if err := a.slowDown(c, r); err != nil {
+			a.respond(c, reply{}, err)
+			return
+		}
 		answer, err := r.do(a, c)
 		a.respond(c, answer, err)
 	}
+}
+
+// slowDown refuses a person who acts faster than people do. Nothing was done
+// then. Faults: TooMany.
+func (a *App) slowDown(c *gin.Context, r route) error {
+	v, ok := visited(c)
+	if !ok || v.person.ID == 0 || (r.method == http.MethodGet && !costly[r.path]) {
+		return nil
+	}
+	return a.acts.take(bucketKey(v.actor), a.now())
 }
 
 func (a *App) admit(c *gin.Context, v access.Verb) error {
