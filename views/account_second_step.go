@@ -26,7 +26,7 @@ func (p AccountPage) stepPassword(ctx context.Context) ui.Field {
 }
 
 func (p AccountPage) stepCode(ctx context.Context, hint string) ui.Field {
-	f := p.field(ctx, AboutSecondStep, "code", t(ctx, "Code"))
+	f := p.field(ctx, AboutSecondStep, "code", t(ctx, "Code|second step"))
 	return asCode(f, hint)
 }
 

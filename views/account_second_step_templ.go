@@ -579,7 +579,7 @@ func LoginCode(p LoginCodePage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(asCode(ui.Field{Name: "code", Label: t(ctx, "Code"), Focus: true, Error: problem(ctx, p.Errors, "code")}, t(ctx, "The six digits that the app shows now, or a recovery code."))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Input(asCode(ui.Field{Name: "code", Label: t(ctx, "Code|second step"), Focus: true, Error: problem(ctx, p.Errors, "code")}, t(ctx, "The six digits that the app shows now, or a recovery code."))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
