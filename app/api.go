@@ -205,8 +205,8 @@ func listPage[T any](items []T, next string) listOf[T] {
 	return out
 }
 
-// letterNumber reads the number in a path; anything else names nothing.
-func letterNumber(s string) (int64, error) {
+// rowNumber reads the number in a path; anything else names nothing.
+func rowNumber(s string) (int64, error) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n <= 0 || strconv.FormatInt(n, 10) != s {
 		return 0, access.NoObject()

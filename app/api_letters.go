@@ -55,7 +55,7 @@ func letterObject(ctx context.Context, s *api, by access.Actor, c *gin.Context) 
 }
 
 func (s *api) findLetter(ctx context.Context, by access.Actor, id string) (sched.Letter, error) {
-	n, err := letterNumber(id)
+	n, err := rowNumber(id)
 	if err != nil {
 		return sched.Letter{}, err
 	}
@@ -145,7 +145,7 @@ func (s *api) letterOut(ctx context.Context, l sched.Letter) (*letterOut, error)
 }
 
 func (s *api) editLetter(ctx context.Context, k *call, in *letterIn) (*letterOut, error) {
-	n, err := letterNumber(in.ID)
+	n, err := rowNumber(in.ID)
 	if err != nil {
 		return nil, err
 	}

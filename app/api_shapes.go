@@ -62,7 +62,7 @@ func isID(s string) bool {
 
 // isNumber tells whether s is an id as dead letters have it.
 func isNumber(s string) bool {
-	_, err := letterNumber(s)
+	_, err := rowNumber(s)
 	return err == nil
 }
 

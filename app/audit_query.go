@@ -49,9 +49,9 @@ func (a *App) readAuditQuery(c *gin.Context, q views.AuditQuery) (f access.Audit
 	case (q.After != "" && !isNumber(q.After)) || (q.Before != "" && !isNumber(q.Before)):
 		bad.refuse("", "This place in the list can’t be read")
 	case q.After != "":
-		cursor, _ = letterNumber(q.After)
+		cursor, _ = rowNumber(q.After)
 	case q.Before != "":
-		cursor, _ = letterNumber(q.Before)
+		cursor, _ = rowNumber(q.Before)
 		cursor = -cursor
 	}
 	return f, cursor, bad.err()

@@ -65,7 +65,7 @@ func (a *App) lettersTodo(c *gin.Context, q views.LetterQuery) string {
 
 // letterOf gives the letter of the address.
 func (a *App) letterOf(c *gin.Context) (sched.Letter, error) {
-	n, err := letterNumber(c.Param("id"))
+	n, err := rowNumber(c.Param("id"))
 	if err != nil {
 		return sched.Letter{}, err
 	}

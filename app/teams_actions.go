@@ -26,13 +26,20 @@ func (a *App) teamAgain(c *gin.Context, team access.Team, form string, wrong err
 	return show(views.TeamDetail(page)), wrong
 }
 
-// renameTeam gives the team another name.
-func (a *App) renameTeam(c *gin.Context) (reply, error) {
+// managedForm is the team of the address, if the person may manage it, and
+// what was sent.
+func (a *App) managedForm(c *gin.Context) (access.Team, *form, error) {
 	team, err := a.managed(c)
 	if err != nil {
-		return reply{}, err
+		return team, nil, err
 	}
 	f, err := a.form(c)
+	return team, f, err
+}
+
+// renameTeam gives the team another name.
+func (a *App) renameTeam(c *gin.Context) (reply, error) {
+	team, f, err := a.managedForm(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -46,11 +53,7 @@ func (a *App) renameTeam(c *gin.Context) (reply, error) {
 
 // setMember gives somebody a role, new in the team or not.
 func (a *App) setMember(c *gin.Context) (reply, error) {
-	team, err := a.managed(c)
-	if err != nil {
-		return reply{}, err
-	}
-	f, err := a.form(c)
+	team, f, err := a.managedForm(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -65,11 +68,7 @@ func (a *App) setMember(c *gin.Context) (reply, error) {
 
 // removeMember takes somebody out of the team.
 func (a *App) removeMember(c *gin.Context) (reply, error) {
-	team, err := a.managed(c)
-	if err != nil {
-		return reply{}, err
-	}
-	f, err := a.form(c)
+	team, f, err := a.managedForm(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -85,11 +84,7 @@ func (a *App) removeMember(c *gin.Context) (reply, error) {
 
 // invite makes a one-time link and shows it, this once.
 func (a *App) invite(c *gin.Context) (reply, error) {
-	team, err := a.managed(c)
-	if err != nil {
-		return reply{}, err
-	}
-	f, err := a.form(c)
+	team, f, err := a.managedForm(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -109,7 +104,7 @@ func (a *App) withdrawInvitation(c *gin.Context) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	id, err := numberOf(c, "id")
+	id, err := rowNumber(c.Param("id"))
 	if err == nil {
 		err = a.invitations.Withdraw(c.Request.Context(), actor(c), team.ID, id)
 	}
@@ -122,11 +117,7 @@ func (a *App) withdrawInvitation(c *gin.Context) (reply, error) {
 
 // createToken makes a token and shows its secret, this once.
 func (a *App) createToken(c *gin.Context) (reply, error) {
-	team, err := a.managed(c)
-	if err != nil {
-		return reply{}, err
-	}
-	f, err := a.form(c)
+	team, f, err := a.managedForm(c)
 	if err != nil {
 		return reply{}, err
 	}
@@ -161,7 +152,7 @@ func (a *App) revokeToken(c *gin.Context) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	id, err := numberOf(c, "id")
+	id, err := rowNumber(c.Param("id"))
 	if err == nil {
 		err = a.tokens.Revoke(c.Request.Context(), actor(c), id)
 	}
@@ -170,13 +161,4 @@ func (a *App) revokeToken(c *gin.Context) (reply, error) {
 	}
 	a.flash(c, "The token is revoked")
 	return goTo("/teams/%s", team.Code), nil
-}
-
-// numberOf is the number in the address; what is none is nowhere.
-func numberOf(c *gin.Context, name string) (int64, error) {
-	id, err := strconv.ParseInt(c.Param(name), 10, 64)
-	if err != nil {
-		return 0, access.NoObject()
-	}
-	return id, nil
 }
