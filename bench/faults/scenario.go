@@ -23,7 +23,6 @@ type scenario struct {
 	quiet time.Duration                       // limit until all work has ended; 0: 75 s
 
 	alone   bool     // nothing else runs meanwhile: it is about pace
-	seeds   int      // at most so many runs: it measures, and takes its time
 	bins    []string // programs that it needs besides
 	prepare []string // statements on the fresh ledger: guards taken away
 

@@ -13,11 +13,10 @@ var realPulse = []string{"AX_NODE_BEAT=5s", "AX_SCHEDULER_SCAN=1s", "AX_SCHEDULE
 // recovery measures how long things take with the intervals of config.yaml.
 func recovery() []scenario {
 	return []scenario{
-		{name: "R1", says: "a worker killed while it runs 2.5 s calls, intervals of config.yaml", env: realPulse, seeds: 3, works: longWork, run: measureTakeover, after: takenOver, quiet: 120 * time.Second},
-		{name: "R2", alone: true, says: "a scheduler killed, intervals of config.yaml", env: realPulse, seeds: 3, run: measureScheduler, after: slotsAfterKill, quiet: 120 * time.Second},
-		{name: "R3", alone: true, says: "Redis wiped while 300 requests wait, intervals of config.yaml", env: realPulse, seeds: 3, works: waitingWork, run: measureWipe, quiet: 120 * time.Second},
-		{name: "R4", says: "MariaDB away for 60 s with every process alive, intervals of config.yaml", env: realPulse, seeds: 3, run: ledgerAway, after: nothingLost, quiet: 180 * time.Second},
-		{name: "R5", says: "a worker frozen for 45 s, three times the limit, intervals of config.yaml", env: realPulse, seeds: 3, works: longWork, run: measureFreeze, after: lateWritesRefused, quiet: 120 * time.Second},
+		{name: "R1", says: "a worker killed while it runs 2.5 s calls, intervals of config.yaml", env: realPulse, works: longWork, run: measureTakeover, after: takenOver, quiet: 120 * time.Second},
+		{name: "R2", alone: true, says: "a scheduler killed, intervals of config.yaml", env: realPulse, run: measureScheduler, after: slotsAfterKill, quiet: 120 * time.Second},
+		{name: "R3", alone: true, says: "Redis wiped while 300 requests wait, intervals of config.yaml", env: realPulse, works: waitingWork, run: measureWipe, quiet: 120 * time.Second},
+		{name: "R5", says: "a worker frozen for 45 s, three times the limit, intervals of config.yaml", env: realPulse, works: longWork, run: measureFreeze, after: lateWritesRefused, quiet: 120 * time.Second},
 	}
 }
 
