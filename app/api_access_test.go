@@ -3,7 +3,6 @@ package app_test
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,68 +12,6 @@ import (
 	"ax/app/access"
 	"ax/app/sched"
 )
-
-// apiRow is what a route of the API answers to each kind of caller. The object
-// is one of the team payments; other is the owner of another team. A guest, a
-// made-up token, a revoked and an expired one get 401 everywhere.
-type apiRow struct {
-	object func(h *house) string // fills the path's parameter
-	body   string
-	viewer, operator, editor, owner,
-	other int
-}
-
-// apiTable is the reviewed table of who may do what over the API: a route
-// without a row fails the test.
-func apiTable() map[string]apiRow {
-	aTask := func(h *house) string { return h.task(h.unused("task")).Code }
-	paused := func(h *house) string {
-		code := aTask(h)
-		_, err := h.opt.Tasks.Pause(h.t.Context(), root, code, h.clock.Now().Add(time.Hour), "")
-		require.NoError(h.t, err)
-		return code
-	}
-	waiting := func(h *house) string { return h.trigger(aTask(h), "o-1").ID }
-	failed := func(h *house) string { return h.letter(aTask(h), "o-1", "no luck").InstanceID }
-	letter := func(h *house) string { return strconv.FormatInt(h.letter(aTask(h), "o-1", "no luck").ID, 10) }
-	aCalendar := func(h *house) string { return h.calendar(h.unused("cal")).Code }
-	return map[string]apiRow{
-		"GET /calendars":                  {nil, "", 200, 200, 200, 200, 200},
-		"POST /calendars":                 {nil, `{"code": "new.CODE", "team": "payments"}`, 403, 403, 201, 201, 422},
-		"GET /calendars/:code":            {aCalendar, "", 200, 200, 200, 200, 404},
-		"PUT /calendars/:code":            {aCalendar, `{"name": "Other", "week": [], "version": 1}`, 403, 403, 200, 200, 404},
-		"DELETE /calendars/:code":         {aCalendar, "", 403, 403, 204, 204, 404},
-		"GET /calendars/:code/days":       {aCalendar, "", 200, 200, 200, 200, 404},
-		"PUT /calendars/:code/days":       {aCalendar, `{"year": 2027, "days": [], "version": 1}`, 403, 403, 200, 200, 404},
-		"POST /calendars/:code/import":    {aCalendar, `{"text": "2027-01-01,off"}`, 403, 403, 200, 200, 404},
-		"GET /calendars/:code/export.csv": {aCalendar, "", 200, 200, 200, 200, 404},
-		"GET /calendars/:code/export.ics": {aCalendar, "", 200, 200, 200, 200, 404},
-		"GET /tasks":                      {nil, "", 200, 200, 200, 200, 200},
-		"POST /tasks":                     {nil, order("new.CODE"), 403, 403, 201, 201, 422},
-		"GET /tasks/:code":                {aTask, "", 200, 200, 200, 200, 404},
-		"PUT /tasks/:code":                {aTask, strings.ReplaceAll(order(""), `"code": "", `, `"version": 1, `), 403, 403, 200, 200, 404},
-		"DELETE /tasks/:code":             {aTask, "", 403, 403, 204, 204, 404},
-		"POST /tasks/:code/enable":        {aTask, "", 403, 200, 200, 200, 404},
-		"POST /tasks/:code/disable":       {aTask, `{"reason": "quiet"}`, 403, 200, 200, 200, 404},
-		"POST /tasks/:code/pause":         {aTask, `{"until": "2026-12-03T00:00:00Z"}`, 403, 200, 200, 200, 404},
-		"POST /tasks/:code/resume":        {paused, "", 403, 200, 200, 200, 404},
-		"POST /tasks/:code/trigger":       {aTask, "", 403, 202, 202, 202, 404},
-		"GET /schedules/preview":          {nil, "", 200, 200, 200, 200, 200},
-		"GET /instances":                  {nil, "", 200, 200, 200, 200, 200},
-		"GET /instances/:id":              {waiting, "", 200, 200, 200, 200, 404},
-		"POST /instances/:id/cancel":      {waiting, "", 403, 200, 200, 200, 404},
-		"POST /instances/:id/replay":      {failed, "", 403, 202, 202, 202, 404},
-		"POST /instances/:id/receipt":     {waiting, `{"outcome": "succeeded"}`, 401, 401, 401, 401, 401}, // a bearer token is none
-		"GET /dead-letters":               {nil, "", 200, 200, 200, 200, 200},
-		"GET /dead-letters/:id":           {letter, "", 200, 200, 200, 200, 404},
-		"PATCH /dead-letters/:id":         {letter, `{"status": "taken"}`, 403, 200, 200, 200, 404},
-		"POST /dead-letters/:id/replay":   {letter, "", 403, 202, 202, 202, 404},
-		"GET /queues":                     {nil, "", 200, 200, 200, 200, 200},
-		"GET /nodes":                      {nil, "", 200, 200, 200, 200, 200},
-		"GET /stats":                      {nil, "", 200, 200, 200, 200, 200},
-		"GET /teams":                      {nil, "", 200, 200, 200, 200, 200},
-	}
-}
 
 // unused gives a name that nothing has yet.
 func (h *house) unused(name string) string {
@@ -94,85 +31,33 @@ func (h *house) apiRoutes() []string {
 	return out
 }
 
-func TestEveryRouteOfTheAPIStandsInTheTableOfRights(t *testing.T) {
-	t.Parallel()
-	var rows []string
-	for row := range apiTable() {
-		rows = append(rows, row)
-	}
-	slices.Sort(rows)
-	require.Equal(t, newHouse(t).apiRoutes(), rows)
-}
-
-func (h *house) ask(c *client, route string, row apiRow) *answer {
-	h.t.Helper()
-	method, path, _ := strings.Cut(route, " ")
-	if row.object != nil {
-		object := row.object(h)
-		path = strings.NewReplacer(":code", object, ":id", object).Replace(path)
-	}
-	if path == "/schedules/preview" {
-		path += "?cron=@daily&timezone=UTC"
-	}
-	body := strings.ReplaceAll(row.body, "new.CODE", h.unused("new"))
-	if method == http.MethodGet {
-		return c.get(v1 + path)
-	}
-	return c.json(method, v1+path, body)
-}
-
-func TestTheTableOfRightsHolds(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	other := h.otherAPI()
-	for route, row := range apiTable() {
-		for who, want := range map[*client]int{
-			h.api(access.Viewer): row.viewer, h.api(access.Operator): row.operator,
-			h.api(access.Editor): row.editor, h.api(access.Owner): row.owner, other: row.other,
-		} {
-			got := h.ask(who, route, row)
-			require.Equal(t, want, got.status, "%s with %s: %s", route, who.headers["Authorization"][:12], got.body)
-		}
-	}
-}
-
 func TestNoTokenNoAnswer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	h.found()
-	now := h.clock.Now()
-	token := func(life time.Duration) (string, access.APIToken) {
-		secret, tok, err := h.opt.Tokens.Create(t.Context(), root, access.NewToken{TeamID: h.team.ID, Name: "gone", Role: access.Owner, Life: life})
-		require.NoError(t, err)
-		return secret, tok
-	}
-	revoked, tok := token(0)
-	require.NoError(t, h.opt.Tokens.Revoke(t.Context(), root, tok.ID))
-	expired, _ := token(time.Hour)
+	w := newWorld(t)
+	h := w.copy(t)
+	expired, _, err := h.opt.Tokens.Create(t.Context(), root, access.NewToken{TeamID: h.team.ID, Name: "gone", Role: access.Owner, Life: time.Hour})
+	require.NoError(t, err)
 	good := h.token(access.Owner)
 	h.forward(2 * time.Hour)
-	require.True(t, h.clock.Now().After(now))
-
-	admin := h.as("admin")
 	callers := map[string]*client{
 		"nothing":             h.browser(),
-		"a session":           admin,
+		"a session":           w.caller(h, "admin"),
 		"no token":            h.bearer(""),
 		"a made-up token":     h.bearer("ax_" + strings.Repeat("a", 27)),
 		"a long token":        h.bearer(strings.Repeat("a", 5000)),
-		"a revoked token":     h.bearer(revoked),
+		"a revoked token":     w.caller(h, "token revoked"),
 		"an expired token":    h.bearer(expired),
 		"another scheme":      h.browser().with("Authorization", "Basic "+good),
 		"the token alone":     h.browser().with("Authorization", good),
 		"a token as a cookie": h.browser().with("Cookie", "Authorization=Bearer "+good),
 		"another's header":    h.browser().with("X-Authorization", "Bearer "+good),
 	}
-	for route, row := range apiTable() {
+	for _, r := range w.apiRights(t) {
 		for what, c := range callers {
-			got := h.ask(c, route, row)
-			require.Equal(t, http.StatusUnauthorized, got.status, "%s with %s: %s", route, what, got.body)
+			got := c.json(r.method, w.address(t, r.call), r.body)
+			require.Equal(t, http.StatusUnauthorized, got.status, "%s %s with %s: %s", r.method, r.call, what, got.body)
 			scheme := `Bearer realm="ax"`
-			if strings.HasSuffix(route, "/receipt") {
+			if strings.HasSuffix(r.path, "/receipt") {
 				scheme = `Receipt realm="ax"`
 			}
 			require.Equal(t, scheme, got.header.Get("WWW-Authenticate"))

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -57,23 +58,19 @@ func (h *house) instances(code string) []instanceJSON {
 
 func TestEveryPOSTTakesAKey(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
-	for route, row := range apiTable() {
-		method, path, _ := strings.Cut(route, " ")
-		if method != "POST" || row.owner == 401 { // a receipt can be sent again as it is
+	w := newWorld(t)
+	for _, r := range w.apiRights(t) {
+		if r.method != http.MethodPost || strings.HasSuffix(r.path, "/receipt") { // a receipt can be sent again as it is
 			continue
 		}
-		if row.object != nil {
-			object := row.object(h)
-			path = strings.NewReplacer(":code", object, ":id", object).Replace(path)
-		}
-		c := h.api(access.Owner).with("Idempotency-Key", h.unused("key"))
-		body := strings.ReplaceAll(row.body, "new.CODE", h.unused("new"))
-		first := c.wants(v1+path, body, row.owner)
-		again := c.wants(v1+path, body, row.owner)
-		require.Equal(t, first.body, again.body, route)
-		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"), route)
-		require.Equal(t, first.header.Get("Location"), again.header.Get("Location"), route)
+		h := w.copy(t)
+		c := w.caller(h, "token owner").with("Idempotency-Key", h.unused("key"))
+		first := c.json(r.method, w.address(t, r.call), r.body)
+		require.Less(t, first.status, 300, "%s: %s", r.call, first.body)
+		again := c.wants(w.address(t, r.call), r.body, first.status)
+		require.Equal(t, first.body, again.body, r.call)
+		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"), r.call)
+		require.Equal(t, first.header.Get("Location"), again.header.Get("Location"), r.call)
 	}
 }
 

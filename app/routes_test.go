@@ -73,26 +73,6 @@ func TestNoPageIsOpenToGuestsExceptTheEntry(t *testing.T) {
 	}, open)
 }
 
-func TestARoleThatLacksTheVerbIsRefusedByTheTable(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t)
-	for _, role := range append(access.Roles(), "nobody") {
-		c := h.as(string(role))
-		a := access.Actor{Kind: access.User, Roles: map[int64]access.Role{1: role}}
-		for _, r := range h.app.Rows() {
-			if r.Verb == app.Anyone || r.Verb == app.SignedIn || r.Verb == access.Read || a.Can(r.Verb, 1) {
-				continue
-			}
-			got := c.do(r.Method, filled(r.Path), "", nil)
-			if role == "nobody" {
-				require.Equal(t, http.StatusNotFound, got.status, "%s %s as %s", r.Method, r.Path, role)
-				continue
-			}
-			require.Equal(t, http.StatusForbidden, got.status, "%s %s as %s", r.Method, r.Path, role)
-		}
-	}
-}
-
 // watched is a house with a task, a run and a dead letter, and a count that
 // rises with every write.
 type watched struct {
