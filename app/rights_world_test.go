@@ -30,6 +30,7 @@ type world struct {
 type copied struct {
 	*house
 	writes *sql.DB
+	asked  *statements
 }
 
 func newWorld(t *testing.T) *world {
@@ -115,10 +116,11 @@ func (w *world) copy(t *testing.T) *copied {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ax.db")
 	require.NoError(t, os.WriteFile(path, w.file, 0o600))
-	d, err := db.Open(t.Context(), db.Options{Dialect: db.SQLite, DSN: path, MaxConns: 4})
+	out := &copied{asked: &statements{}}
+	d, err := db.Open(t.Context(), db.Options{Dialect: db.SQLite, DSN: path, MaxConns: 4, Watch: out.asked.watch})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
-	out := &copied{house: newHouseOn(t, d)}
+	out.house = newHouseOn(t, d)
 	out.team, out.other, out.at = w.team, w.other, w.at
 	out.writes, err = sql.Open("sqlite", path)
 	require.NoError(t, err)

@@ -51,6 +51,9 @@ type Options struct {
 	IdleLimit time.Duration
 	// Log may be nil.
 	Log *slog.Logger
+	// Watch, if set, is told each statement, without its values: tests look
+	// whether one forgets the team.
+	Watch func(statement string)
 }
 
 // DB is an open ledger. It is safe for concurrent use.
@@ -140,12 +143,13 @@ func (d *DB) Now(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(ms).UTC(), nil
 }
 
-func gormConfig(log *slog.Logger) *gorm.Config {
+func gormConfig(o Options) *gorm.Config {
+	withoutValues()
 	return &gorm.Config{
 		SkipDefaultTransaction:   true,
 		TranslateError:           true,
 		DisableAutomaticPing:     true,
-		Logger:                   sqlLog{log},
+		Logger:                   sqlLog{o.Log, o.Watch},
 		DisableNestedTransaction: true,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"gorm.io/gorm"
@@ -14,7 +15,10 @@ import (
 // sqlLog hands GORM's failed statements to slog at debug level: the error
 // itself goes to the caller, which logs it once. Values are never written,
 // they may be secrets.
-type sqlLog struct{ log *slog.Logger }
+type sqlLog struct {
+	log   *slog.Logger
+	watch func(statement string) // nil: nobody
+}
 
 // LogMode implements logger.Interface; the level is slog's business.
 func (l sqlLog) LogMode(logger.LogLevel) logger.Interface { return l }
@@ -32,6 +36,10 @@ func (l sqlLog) Error(ctx context.Context, format string, args ...any) {
 
 // Trace implements logger.Interface.
 func (l sqlLog) Trace(ctx context.Context, begin time.Time, statement func() (string, int64), err error) {
+	if l.watch != nil {
+		sql, _ := statement()
+		l.watch(sql)
+	}
 	if err == nil || errors.Is(err, gorm.ErrRecordNotFound) || !l.log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
@@ -43,6 +51,12 @@ func (l sqlLog) Trace(ctx context.Context, begin time.Time, statement func() (st
 func (l sqlLog) ParamsFilter(_ context.Context, sql string, _ ...any) (string, []any) {
 	return sql, nil
 }
+
+// withoutValues keeps them out of what Scan hands to Trace as well: GORM
+// writes that statement by a recorder of its own, for all of the process.
+var withoutValues = sync.OnceFunc(func() {
+	logger.RecorderParamsFilter = func(_ context.Context, sql string, _ ...any) (string, []any) { return sql, nil }
+})
 
 // driverLog takes what go-sql-driver would print to stderr.
 type driverLog struct{ log *slog.Logger }

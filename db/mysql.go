@@ -7,7 +7,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"strconv"
 	"strings"
@@ -55,9 +54,9 @@ func openMySQL(ctx context.Context, o Options) (*DB, error) {
 			return p, p.Close, nil
 		},
 	}
-	if d.write, err = gormOn(pool, o.Log); err == nil {
+	if d.write, err = gormOn(pool, o); err == nil {
 		d.read = d.write
-		d.pulse, err = gormOn(pulse, o.Log)
+		d.pulse, err = gormOn(pulse, o)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the ledger: %w", away(err)), d.Close())
@@ -68,8 +67,8 @@ func openMySQL(ctx context.Context, o Options) (*DB, error) {
 // gormOn is GORM on a pool. DisableWithReturning: with INSERT … RETURNING on
 // MariaDB a "do nothing" reports one row on a conflict, which defeats "did I
 // win the slot?".
-func gormOn(pool *sql.DB, log *slog.Logger) (*gorm.DB, error) {
-	return gorm.Open(marking{gmysql.New(gmysql.Config{Conn: pool, DisableWithReturning: true})}, gormConfig(log))
+func gormOn(pool *sql.DB, o Options) (*gorm.DB, error) {
+	return gorm.Open(marking{gmysql.New(gmysql.Config{Conn: pool, DisableWithReturning: true})}, gormConfig(o))
 }
 
 // mysqlConfig reads the DSN and sets what correctness depends on.

@@ -40,9 +40,9 @@ func openSQLite(ctx context.Context, o Options) (*DB, error) {
 		dialect: sqliteDialect(), log: o.Log, pools: []*sql.DB{write, read},
 		migrationPool: func() (*sql.DB, func() error, error) { return write, func() error { return nil }, nil },
 	}
-	if d.write, err = gorm.Open(marking{sqlite.New(sqlite.Config{Conn: write})}, gormConfig(o.Log)); err == nil {
+	if d.write, err = gorm.Open(marking{sqlite.New(sqlite.Config{Conn: write})}, gormConfig(o)); err == nil {
 		d.pulse = d.write // nobody else could declare this process dead
-		d.read, err = gorm.Open(marking{sqlite.New(sqlite.Config{Conn: read})}, gormConfig(o.Log))
+		d.read, err = gorm.Open(marking{sqlite.New(sqlite.Config{Conn: read})}, gormConfig(o))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the ledger: %w", err), d.Close())
