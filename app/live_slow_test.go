@@ -128,3 +128,19 @@ func TestAReplayIsFollowedWhileASolutionIsWritten(t *testing.T) {
 	b.is(stateIs + `'Solved'`)
 	b.is(`document.querySelector('#solve [name=solution]').value === 'not saved yet'`)
 }
+
+// Two browsers: an open page that asks for its parts is the live view that ax
+// has. When the password changes elsewhere, it ends by itself, within a
+// refresh (5 s), at the sign-in.
+func TestAnOpenPageEndsWhenThePasswordChangesElsewhere(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.task("orders.send")
+	b := h.tab("operator")
+	b.open("/tasks")
+	b.refreshed()
+	got := h.as("operator").post("/account/password", "current", pass, "password", "another good one", "again", "another good one")
+	require.Equal(t, 303, got.status)
+	b.is(`location.pathname === '/login'`)
+	b.is(`document.querySelector('[name=next]').value === '/tasks'`)
+}

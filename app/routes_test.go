@@ -175,6 +175,27 @@ func TestAnotherTeamsObjectsAreNotThere(t *testing.T) {
 	}
 }
 
+// Lists, figures, searches and exports have nothing of another team.
+func TestListsAndExportsHaveNothingOfAnotherTeam(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t)
+	secrets := []string{"orders.send", "Secret name", "secret-biz", "secret error", "target.example.com"}
+	for _, r := range w.app.Rows() {
+		_, object := w.object(r.Path)
+		if object || r.Method != http.MethodGet || r.Verb == app.Anyone || strings.Contains(r.Path, ":") {
+			continue
+		}
+		for _, query := range []string{"", "?q=orders", "?q=secret", "?team=payments", "?task=1"} {
+			got := w.as("stranger").get(r.Path + query)
+			require.Less(t, got.status, 500, "%s%s", r.Path, query)
+			for _, secret := range secrets {
+				require.NotContains(t, got.body, secret, "%s%s", r.Path, query)
+			}
+		}
+	}
+	require.Contains(t, w.as("owner").get("/audit.csv").body, "orders.send", "the test sees them")
+}
+
 func TestTheServerStandsEveryOddRequest(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
