@@ -34,6 +34,11 @@ func apiTable() map[string]apiRow {
 		require.NoError(h.t, err)
 		return code
 	}
+	edited := func(h *house) string {
+		code := aTask(h)
+		h.rename(code)
+		return code
+	}
 	waiting := func(h *house) string { return h.trigger(aTask(h), "o-1").ID }
 	failed := func(h *house) string { return h.letter(aTask(h), "o-1", "no luck").InstanceID }
 	letter := func(h *house) string { return strconv.FormatInt(h.letter(aTask(h), "o-1", "no luck").ID, 10) }
@@ -58,6 +63,8 @@ func apiTable() map[string]apiRow {
 		"POST /tasks/:code/disable":       {aTask, `{"reason": "quiet"}`, 403, 200, 200, 200, 404},
 		"POST /tasks/:code/pause":         {aTask, `{"until": "2026-12-03T00:00:00Z"}`, 403, 200, 200, 200, 404},
 		"POST /tasks/:code/resume":        {paused, "", 403, 200, 200, 200, 404},
+		"POST /tasks/:code/rollback":      {edited, `{"version": 1}`, 403, 403, 200, 200, 404},
+		"POST /tasks/:code/move":          {aTask, `{"team": "store"}`, 403, 403, 422, 422, 404}, // a token is of one team
 		"POST /tasks/:code/trigger":       {aTask, "", 403, 202, 202, 202, 404},
 		"GET /schedules/preview":          {nil, "", 200, 200, 200, 200, 200},
 		"GET /instances":                  {nil, "", 200, 200, 200, 200, 200},
