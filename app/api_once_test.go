@@ -60,7 +60,7 @@ func TestEveryPOSTTakesAKey(t *testing.T) {
 	h := newHouse(t)
 	for route, row := range apiTable() {
 		method, path, _ := strings.Cut(route, " ")
-		if method != "POST" || row.owner == 401 { // a receipt can be sent again as it is
+		if method != "POST" || row.owner >= 300 { // a receipt can be sent again as it is, a refusal is not kept
 			continue
 		}
 		if row.object != nil {
