@@ -63,6 +63,7 @@ func apiTable() map[string]apiRow {
 		"POST /tasks/:code/disable":       {aTask, `{"reason": "quiet"}`, 403, 200, 200, 200, 404},
 		"POST /tasks/:code/pause":         {aTask, `{"until": "2026-12-03T00:00:00Z"}`, 403, 200, 200, 200, 404},
 		"POST /tasks/:code/resume":        {paused, "", 403, 200, 200, 200, 404},
+		"GET /tasks/:code/versions":       {aTask, "", 200, 200, 200, 200, 404},
 		"POST /tasks/:code/rollback":      {edited, `{"version": 1}`, 403, 403, 200, 200, 404},
 		"POST /tasks/:code/move":          {aTask, `{"team": "store"}`, 403, 403, 422, 422, 404}, // a token is of one team
 		"POST /tasks/:code/trigger":       {aTask, "", 403, 202, 202, 202, 404},

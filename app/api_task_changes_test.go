@@ -34,6 +34,20 @@ func TestATaskIsRolledBackOverTheAPI(t *testing.T) {
 	stale := editor.wants(path, `{"version": 1, "read_version": 1}`, 409).problem()
 	require.Contains(t, stale.Detail, "changed the task meanwhile: it is at version 2, you began from 1")
 
+	var list struct {
+		Items []struct {
+			Version            int
+			Name, Author, Note string
+			Schedule           struct{ Kind string }
+		}
+	}
+	editor.get(v1 + "/tasks/orders.send/versions").into(&list)
+	require.Len(t, list.Items, 2)
+	require.Equal(t, []any{2, "Another name", "a new name", "delay"}, []any{list.Items[0].Version, list.Items[0].Name, list.Items[0].Note, list.Items[0].Schedule.Kind})
+	require.Equal(t, []any{1, "Task orders.send", "manual"}, []any{list.Items[1].Version, list.Items[1].Name, list.Items[1].Schedule.Kind})
+	editor.get(v1 + "/tasks/orders.send/versions?limit=1").into(&list)
+	require.Len(t, list.Items, 1)
+
 	keyed := editor.with("Idempotency-Key", "back-1")
 	var got changedJSON
 	keyed.wants(path, `{"version": 1, "read_version": 2, "note": "wrong hour"}`, 200).into(&got)
