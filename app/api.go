@@ -66,6 +66,8 @@ func (a *App) mountAPI(e *gin.Engine) {
 	s.huma = humagin.NewWithGroup(e, e.Group(apiPrefix), config)
 	s.taskOperations()
 	s.taskActions()
+	s.taskVersions()
+	s.taskChanges()
 	s.scheduleOperations()
 	s.calendarOperations()
 	s.instanceOperations()

@@ -22,6 +22,7 @@ const (
   "target": {"kind": "http", "url": "https://orders.example.com/close"},
   "policy": {"idempotent": true, "retry": {"kind": "exponential", "max": 5, "delays_seconds": [10, 600]}}
 }`
+	exampleRollBack     = `{"version": 1, "note": "The new hour was wrong"}`
 	exampleReason       = `{"reason": "Bank closed on 1 January"}`
 	examplePause        = `{"until": "2026-12-24T18:00:00+08:00", "reason": "Stock-taking"}`
 	exampleTrigger      = `{"biz_id": "SO-20261202-778431", "delay_seconds": 1800}`

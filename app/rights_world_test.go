@@ -60,13 +60,14 @@ func (w *world) furnish(h *house) {
 	h.task("disabled.one")
 	_, err = h.opt.Tasks.SetEnabled(h.t.Context(), root, "disabled.one", false, "")
 	require.NoError(h.t, err)
+	h.edited("edited.one")
 	l := h.letter("orders.send", "o-1", "no luck")
 	_, token, err := h.opt.Tokens.Create(h.t.Context(), root, access.NewToken{TeamID: h.team.ID, Name: "victim", Role: access.Viewer})
 	require.NoError(h.t, err)
 	_, invitation, err := h.opt.Invitations.Invite(h.t.Context(), root, h.team, access.Viewer, "")
 	require.NoError(h.t, err)
 	w.names = map[string]string{
-		"/tasks :code": "orders.send", "/calendars :code": "orders.send", "/tasks :action": "disable",
+		"/tasks :code": "orders.send", "/calendars :code": "orders.send", "/tasks :action": "disable", "/tasks :version": "1",
 		"/instances :id": h.trigger("orders.send", "o-2").ID, "/instances :id=failed": l.InstanceID,
 		"/dead-letters :id": strconv.FormatInt(l.ID, 10),
 		"/teams :team":      h.team.Code, "/teams :id": strconv.FormatInt(token.ID, 10),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -30,6 +31,7 @@ func taskActions() []taskAction {
 		{name: "disable", verb: access.PauseTask, reason: true, do: (*App).disableTask, said: "%s is disabled"},
 		{name: "pause", verb: access.PauseTask, reason: true, do: (*App).pauseTask, said: "%s is paused"},
 		{name: "resume", verb: access.PauseTask, do: (*App).resumeTask, said: "%s goes on"},
+		{name: "move", verb: access.EditTask, reason: true, do: (*App).moveTask, said: "%s is moved to another team"},
 		{name: "archive", verb: access.EditTask, reason: true, do: (*App).archiveTask, said: "%s is archived"},
 	}
 }
@@ -48,6 +50,25 @@ func (a *App) pauseTask(ctx context.Context, by access.Actor, code string, f *fo
 
 func (a *App) resumeTask(ctx context.Context, by access.Actor, code string, f *form) (sched.Task, error) {
 	return a.tasks.Resume(ctx, by, code, f.text("reason"))
+}
+
+func (a *App) moveTask(ctx context.Context, by access.Actor, code string, f *form) (sched.Task, error) {
+	read, _ := strconv.Atoi(f.text("read_version")) // without one, whatever it is
+	return a.tasks.Move(ctx, by, code, sched.TeamMove{Team: f.text("team"), Read: read, Reason: f.text("reason")})
+}
+
+// otherTeams are those that the person may move the task to.
+func (a *App) otherTeams(c *gin.Context, t sched.Task) []views.Team {
+	var out []views.Team
+	if !actor(c).Can(access.EditTask, t.TeamID) {
+		return nil
+	}
+	for _, team := range a.editableTeams(c) {
+		if team.ID != t.TeamID {
+			out = append(out, views.Team{Code: team.Code, Name: team.Name})
+		}
+	}
+	return out
 }
 
 func (a *App) archiveTask(ctx context.Context, by access.Actor, code string, f *form) (sched.Task, error) {
@@ -69,13 +90,14 @@ func (d taskAction) handler() func(*App, *gin.Context) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+		now := t
 		if err = d.asked(f, a.now()); err == nil {
-			t, err = d.do(a, c.Request.Context(), actor(c), t.Code, f)
+			now, err = d.do(a, c.Request.Context(), actor(c), t.Code, f)
 		}
 		if err != nil {
 			return a.askAgain(c, t, d.name, f, err)
 		}
-		a.flashWith(c, views.Flash{Text: a.say(c, d.said, t.Code), Detail: a.resultOf(c, d.name, t)})
+		a.flashWith(c, views.Flash{Text: a.say(c, d.said, t.Code), Detail: a.resultOf(c, d.name, t, now)})
 		return goBack(c, goTo("/tasks/%s", t.Code).to), nil
 	}
 }
@@ -94,9 +116,11 @@ func (d taskAction) asked(f *form, now time.Time) error {
 }
 
 // resultOf is the second line of what an action did.
-func (a *App) resultOf(c *gin.Context, action string, t sched.Task) string {
+func (a *App) resultOf(c *gin.Context, action string, was, t sched.Task) string {
 	v := a.viewer(c)
 	switch {
+	case action == "move":
+		return a.say(c, "from %s to %s", teamCode(c, was.TeamID), teamCode(c, t.TeamID))
 	case action == "pause":
 		return a.say(c, "until %s", v.Clock(t.PausedUntil))
 	case t.NextStart().IsZero():
@@ -113,7 +137,7 @@ func (a *App) askAgain(c *gin.Context, t sched.Task, action string, f *form, err
 	}
 	page.Back = localPath(f.text("back"), "")
 	page.Values = views.TaskActionValues{
-		Reason: f.text("reason"), For: f.text("for"), Until: f.text("until"), BizID: f.text("biz_id"), Delay: f.text("delay_seconds"), Payload: f.raw("payload"),
+		Team: f.text("team"), Reason: f.text("reason"), For: f.text("for"), Until: f.text("until"), BizID: f.text("biz_id"), Delay: f.text("delay_seconds"), Payload: f.raw("payload"),
 	}
 	page.Errors = errorsOf(err)
 	return show(views.TaskConfirm(page)), err
@@ -149,6 +173,9 @@ func (a *App) confirmTaskAction(c *gin.Context) (reply, error) {
 
 func (a *App) taskQuestion(c *gin.Context, t sched.Task, action string) (views.TaskConfirmPage, error) {
 	page := views.TaskConfirmPage{Task: t, Action: action}
+	if action == "move" {
+		page.Teams, page.Team = a.otherTeams(c, t), teamCode(c, t.TeamID)
+	}
 	if action != "disable" && action != "archive" {
 		return page, nil
 	}

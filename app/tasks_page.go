@@ -23,6 +23,8 @@ func (a *App) taskRoutes() []route {
 		{http.MethodGet, "/tasks/:code", (*App).showTask, access.Read, false},
 		{http.MethodPost, "/tasks/:code", (*App).updateTask, access.EditTask, false},
 		{http.MethodGet, "/tasks/:code/edit", (*App).showEditTask, access.EditTask, false},
+		{http.MethodGet, "/tasks/:code/versions/:version", (*App).showTaskVersion, access.Read, false},
+		{http.MethodPost, "/tasks/:code/versions/:version", (*App).rollBackTask, access.EditTask, false},
 		{http.MethodGet, "/tasks/:code/confirm/:action", (*App).confirmTaskAction, access.RunTask, false},
 		{http.MethodPost, "/tasks/:code/run", (*App).runTask, access.RunTask, false},
 	}
@@ -165,8 +167,13 @@ func (a *App) showTask(c *gin.Context) (reply, error) {
 		return reply{}, err
 	}
 	page := views.TaskPage{Task: t, Team: teamCode(c, t.TeamID), Report: report, Last: last.Items, Coming: t.Coming(a.now(), shownComing), May: views.TaskRights{
-		Run: by.Can(access.RunTask, t.TeamID), Pause: by.Can(access.PauseTask, t.TeamID), Edit: by.Can(access.EditTask, t.TeamID),
-	}, Audit: a.auditLink(c, t.TeamID, "task", t.ID)}
+		Run: by.Can(access.RunTask, t.TeamID), Pause: by.Can(access.PauseTask, t.TeamID), Edit: by.Can(access.EditTask, t.TeamID), Move: len(a.otherTeams(c, t)) > 0,
+	}, Audit: a.auditLink(c, t.TeamID, "task", t.ID), AllVersions: c.Query("versions") == "all"}
+	if page.AllVersions {
+		if page.Report.Versions, err = a.tasks.Versions(ctx, by, t.Code, sched.MaxPage); err != nil {
+			return reply{}, err
+		}
+	}
 	return show(views.Task(page)).piecewise(views.TaskLive(page)), nil
 }
 

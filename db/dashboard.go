@@ -62,6 +62,10 @@ func (d *DB) dashDue(ctx context.Context, scope access.Scope, now time.Time, out
 }
 
 func (d *DB) dashOpen(ctx context.Context, scope access.Scope, now time.Time, out *sched.Dashboard) error {
+	m, err := d.moving(ctx, scope)
+	if err != nil {
+		return err
+	}
 	counts, err := d.StateCounts(ctx, scope, 0, now.Add(time.Minute))
 	if err != nil {
 		return err
@@ -69,7 +73,7 @@ func (d *DB) dashOpen(ctx context.Context, scope access.Scope, now time.Time, ou
 	out.Open = counts
 	w := &where{}
 	w.and("state IN ? AND due_at<?", claimableStates, at(now.Add(-sched.LateAfter)))
-	w.scope("team_id", scope)
+	m.scope(w, "", scope)
 	var late struct {
 		N     int
 		Worst Millis
@@ -82,7 +86,7 @@ func (d *DB) dashOpen(ctx context.Context, scope access.Scope, now time.Time, ou
 	}
 	w = &where{}
 	w.and("status IN ?", []sched.LetterStatus{sched.LetterOpen, sched.LetterTaken})
-	w.scope("team_id", scope)
+	m.scope(w, "", scope)
 	if err := d.view(ctx).Raw("SELECT COUNT(*) FROM dead_letters"+w.sql(), w.args...).Scan(&out.OpenLetters).Error; err != nil {
 		return err
 	}
@@ -92,12 +96,16 @@ func (d *DB) dashOpen(ctx context.Context, scope access.Scope, now time.Time, ou
 
 // dashEnded reads the outcomes per hour of the last 24 h and of the last hour.
 func (d *DB) dashEnded(ctx context.Context, scope access.Scope, now time.Time, out *sched.Dashboard) error {
+	m, err := d.moving(ctx, scope)
+	if err != nil {
+		return err
+	}
 	from := now.Truncate(time.Hour).Add(-23 * time.Hour)
 	w := &where{}
 	w.and("minute_at>=?", at(from))
-	w.scope("team_id", scope)
+	m.scope(w, "", scope)
 	var rows []statRow
-	err := d.view(ctx).Raw("SELECT team_id, minute_at - minute_at % 3600000 AS at, state, SUM(n) AS n FROM stats_minute"+w.sql()+
+	err = d.view(ctx).Raw("SELECT team_id, minute_at - minute_at % 3600000 AS at, state, SUM(n) AS n FROM stats_minute"+w.sql()+
 		" GROUP BY team_id, minute_at - minute_at % 3600000, state", w.args...).Scan(&rows).Error
 	if err != nil {
 		return err
@@ -125,7 +133,7 @@ func (d *DB) dashEnded(ctx context.Context, scope access.Scope, now time.Time, o
 	}
 	w = &where{}
 	w.and("minute_at>=?", at(now.Add(-time.Hour).Truncate(time.Minute)))
-	w.scope("team_id", scope)
+	m.scope(w, "", scope)
 	rows = nil
 	err = d.view(ctx).Raw("SELECT state, SUM(n) AS n FROM stats_minute"+w.sql()+" GROUP BY state", w.args...).Scan(&rows).Error
 	out.Hour = rateOf(rows)
@@ -135,11 +143,15 @@ func (d *DB) dashEnded(ctx context.Context, scope access.Scope, now time.Time, o
 // dashLag takes the trigger lag from the latest instances that began within
 // the hour.
 func (d *DB) dashLag(ctx context.Context, scope access.Scope, now time.Time, out *sched.Dashboard) error {
+	m, err := d.moving(ctx, scope)
+	if err != nil {
+		return err
+	}
 	w := &where{}
 	w.and("id>=? AND started_at IS NOT NULL", firstID(now.Add(-time.Hour)))
-	w.scope("team_id", scope)
+	m.scope(w, "", scope)
 	var rows []instanceRow
-	err := d.view(ctx).Raw("SELECT wanted_at, started_at FROM instances"+w.sql()+" ORDER BY id DESC LIMIT ?", append(w.args, lagSample)...).Scan(&rows).Error
+	err = d.view(ctx).Raw("SELECT wanted_at, started_at FROM instances"+w.sql()+" ORDER BY id DESC LIMIT ?", append(w.args, lagSample)...).Scan(&rows).Error
 	if err != nil {
 		return err
 	}
@@ -153,6 +165,10 @@ func (d *DB) dashLag(ctx context.Context, scope access.Scope, now time.Time, out
 
 // dashTrouble reads what needs a person.
 func (d *DB) dashTrouble(ctx context.Context, scope access.Scope, now time.Time, out *sched.Dashboard) error {
+	m, err := d.moving(ctx, scope)
+	if err != nil {
+		return err
+	}
 	letters, err := d.Letters(ctx, sched.LetterFilter{Scope: scope, Statuses: []sched.LetterStatus{sched.LetterOpen}}, sched.PageRequest{Limit: listed})
 	if err != nil {
 		return err
@@ -165,7 +181,7 @@ func (d *DB) dashTrouble(ctx context.Context, scope access.Scope, now time.Time,
 	out.Troubled = tasks.Items
 	w := &where{}
 	w.and("state='running' AND deadline_at<?", at(now.Add(-sched.LateAfter)))
-	w.scope("team_id", scope)
+	m.scope(w, "", scope)
 	var rows []instanceRow
 	err = d.view(ctx).Raw("SELECT * FROM instances"+w.sql()+" ORDER BY id LIMIT ?", append(w.args, listed)...).Scan(&rows).Error
 	for _, r := range rows {

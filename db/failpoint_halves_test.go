@@ -52,6 +52,9 @@ func halves() map[string]half {
 		"edit.planned":              editing,
 		"edit.written":              editing,
 		"audit.row, of an edit":     editing,
+		"move.task":                 moving,
+		"audit.row, of a move":      moving,
+		"move.followed":             following,
 		"audit.row, of a request":   requesting,
 		"audit.row, of a cancel":    canceling(false),
 		"cancel.row":                canceling(false),
@@ -212,6 +215,18 @@ func editing(t *testing.T, d *db.DB) func() error {
 		})
 		return err
 	}
+}
+
+func moving(t *testing.T, d *db.DB) func() error {
+	task, to := dbtest.MakeTask(t, d), dbtest.MakeTeam(t, d)
+	return func() error { _, err := moveAs(t.Context(), d, task.Code, to, later(1)); return err }
+}
+
+func following(t *testing.T, d *db.DB) func() error {
+	task := dbtest.MakeTask(t, d)
+	dbtest.MakeLetter(t, d, task)
+	move(t, d, task, dbtest.MakeTeam(t, d), later(1))
+	return func() error { _, err := d.FollowMoves(t.Context(), later(2)); return err }
 }
 
 func requesting(t *testing.T, d *db.DB) func() error {

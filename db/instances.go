@@ -138,15 +138,23 @@ func lockInstances(tx *gorm.DB, d dialect, columns string, ids []string) (map[st
 	return out, err
 }
 
-// Instance gives an instance; NotFound when there is none.
+// Instance gives an instance with its task's team; NotFound when there is none.
 func (d *DB) Instance(ctx context.Context, id string) (sched.Instance, error) {
-	return takeInstance(d.view(ctx), "", id)
+	in, err := takeInstance(d.view(ctx), "", id)
+	if err == nil {
+		in.TeamID, err = teamOf(d.view(ctx), in.TaskID)
+	}
+	return in, err
 }
 
 // Instances gives a page of instances, newest first: ids are in the order of
 // their making.
 func (d *DB) Instances(ctx context.Context, f sched.InstanceFilter, p sched.PageRequest) (sched.PageOf[sched.Instance], error) {
-	rows, page, err := keyset(p, instanceWhere(f), "id", false, func(q string, args []any) ([]instanceRow, error) {
+	m, err := d.moving(ctx, f.Scope)
+	if err != nil {
+		return sched.PageOf[sched.Instance]{}, err
+	}
+	rows, page, err := keyset(p, instanceWhere(f, m), "id", false, func(q string, args []any) ([]instanceRow, error) {
 		var rows []instanceRow
 		err := d.view(ctx).Raw("SELECT * FROM instances"+q, args...).Scan(&rows).Error
 		return rows, err
@@ -161,9 +169,9 @@ func (d *DB) Instances(ctx context.Context, f sched.InstanceFilter, p sched.Page
 	return out, nil
 }
 
-func instanceWhere(f sched.InstanceFilter) *where {
+func instanceWhere(f sched.InstanceFilter, m moves) *where {
 	w := &where{}
-	w.scope("team_id", f.Scope)
+	m.scope(w, "", f.Scope)
 	if f.TaskID != 0 {
 		w.and("task_id=?", f.TaskID)
 	}

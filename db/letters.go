@@ -62,8 +62,16 @@ const selectLetter = "SELECT l.*, u.login AS assignee FROM dead_letters l LEFT J
 func takeLetter(tx *gorm.DB, lock string, id int64) (sched.Letter, error) {
 	var r letterRow
 	err := tx.Raw("SELECT * FROM dead_letters WHERE id=?"+lock, id).Take(&r).Error
+	return r.ofTask(tx, err)
+}
+
+// ofTask is the letter with its task's team, once it was read.
+func (r letterRow) ofTask(tx *gorm.DB, err error) (sched.Letter, error) {
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return sched.Letter{}, access.NoObject()
+	}
+	if err == nil {
+		r.TeamID, err = teamOf(tx, r.TaskID)
 	}
 	return r.letter(), err
 }
@@ -72,16 +80,17 @@ func takeLetter(tx *gorm.DB, lock string, id int64) (sched.Letter, error) {
 func (d *DB) Letter(ctx context.Context, id int64) (sched.Letter, error) {
 	var r letterRow
 	err := d.view(ctx).Raw(selectLetter+" WHERE l.id=?", id).Take(&r).Error
-	if errors.Is(err, gorm.ErrRecordNotFound) {
-		return sched.Letter{}, access.NoObject()
-	}
-	return r.letter(), err
+	return r.ofTask(d.view(ctx), err)
 }
 
 // Letters gives a page of letters, newest first.
 func (d *DB) Letters(ctx context.Context, f sched.LetterFilter, p sched.PageRequest) (sched.PageOf[sched.Letter], error) {
+	m, err := d.moving(ctx, f.Scope)
+	if err != nil {
+		return sched.PageOf[sched.Letter]{}, err
+	}
 	w := &where{}
-	w.scope("l.team_id", f.Scope)
+	m.scope(w, "l.", f.Scope)
 	if f.TaskID != 0 {
 		w.and("l.task_id=?", f.TaskID)
 	}
@@ -186,6 +195,7 @@ func (d *DB) Replay(ctx context.Context, id int64, newID string, now time.Time, 
 			return err
 		}
 		in = old.Again(newID, l.Replay+1, by.Name, now)
+		in.TeamID = l.TeamID
 		n, err := d.insertInstances(tx, []instanceRow{instanceRowOf(in)})
 		if err != nil {
 			return err

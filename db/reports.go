@@ -79,10 +79,14 @@ func rateOf(rows []statRow) sched.Rate {
 // StateCounts counts open instances as they are, and those that ended since a
 // moment; taskID 0: of all tasks.
 func (d *DB) StateCounts(ctx context.Context, scope access.Scope, taskID int64, since time.Time) (map[sched.State]int, error) {
+	m, err := d.moving(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
 	out := map[sched.State]int{}
 	w := &where{}
 	w.and("state IN ?", openStates)
-	w.scope("team_id", scope)
+	m.scope(w, "", scope)
 	if taskID != 0 {
 		w.and("task_id=?", taskID)
 	}
@@ -92,7 +96,7 @@ func (d *DB) StateCounts(ctx context.Context, scope access.Scope, taskID int64, 
 	}
 	w = &where{}
 	w.and("minute_at>=?", at(since.Truncate(time.Minute)))
-	w.scope("team_id", scope)
+	m.scope(w, "", scope)
 	if taskID != 0 {
 		w.and("task_id=?", taskID)
 	}

@@ -105,6 +105,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"second_steps":     {"unique (user_id)"},
 		"recovery_codes":   {"unique (user_id, code_hash)"},
 		"half_sign_ins":    {"unique (id_hash)", "(expires_at)"},
+		"task_moves":       {"unique (task_id)"},
 		"stats_minute":     {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

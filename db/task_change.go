@@ -88,6 +88,9 @@ func (d *DB) ChangeTask(ctx context.Context, c sched.TaskChange) (sched.Task, []
 		if err := d.resumed(tx, old, next, c); err != nil {
 			return err
 		}
+		if err := d.moveTask(tx, old, next, c, entry); err != nil {
+			return err
+		}
 		t = next
 		return recordAudit(tx, entry)
 	})

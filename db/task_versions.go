@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"ax/app/access"
 	"ax/app/sched"
 )
 
@@ -51,15 +52,32 @@ func (d *DB) TaskVersions(ctx context.Context, taskID int64, limit int) ([]sched
 	}
 	out := make([]sched.TaskVersion, len(rows))
 	for i, r := range rows {
-		doc, err := r.doc()
-		if err != nil {
+		if out[i], err = r.version(); err != nil {
 			return nil, err
-		}
-		out[i] = sched.TaskVersion{
-			TaskID: r.TaskID, Version: r.Version, Spec: doc.Spec, Heading: doc.Heading, Author: r.Author, Note: r.Note, CreatedAt: r.CreatedAt.Time,
 		}
 	}
 	return out, nil
+}
+
+// TaskVersion gives one definition of a task; NotFound when it has none of the
+// number.
+func (d *DB) TaskVersion(ctx context.Context, taskID int64, version int) (sched.TaskVersion, error) {
+	var rows []versionRow
+	err := d.view(ctx).Raw("SELECT * FROM task_versions WHERE task_id=? AND version=?", taskID, version).Scan(&rows).Error
+	if err != nil {
+		return sched.TaskVersion{}, fmt.Errorf("read version %d of task %d: %w", version, taskID, away(err))
+	}
+	if len(rows) == 0 {
+		return sched.TaskVersion{}, access.NoObject()
+	}
+	return rows[0].version()
+}
+
+func (r versionRow) version() (sched.TaskVersion, error) {
+	doc, err := r.doc()
+	return sched.TaskVersion{
+		TaskID: r.TaskID, Version: r.Version, Spec: doc.Spec, Heading: doc.Heading, Author: r.Author, Note: r.Note, CreatedAt: r.CreatedAt.Time,
+	}, err
 }
 
 func (r versionRow) doc() (versionDoc, error) {

@@ -12,15 +12,20 @@ import (
 )
 
 // Trigger stores a requested instance with its audit row, or reads the one
-// that has the biz_id already. Conflict when the task was disabled meanwhile.
+// that has the biz_id already. Conflict when the task was disabled or
+// moved to another team meanwhile.
 func (d *DB) Trigger(ctx context.Context, in sched.Instance, e access.Entry) (sched.Instance, bool, error) {
 	var created bool
 	var out sched.Instance
 	err := d.tx(ctx, "trigger task "+itoa(in.TaskID), func(tx *gorm.DB) error {
 		out = in
 		var enabled bool
-		if err := tx.Raw("SELECT enabled FROM tasks WHERE id=?", in.TaskID).Row().Scan(&enabled); err != nil {
+		var team int64
+		if err := tx.Raw("SELECT enabled, team_id FROM tasks WHERE id=?", in.TaskID).Row().Scan(&enabled, &team); err != nil {
 			return err
+		}
+		if team != in.TeamID { // the right was asked for in the other one
+			return fault.Conflict("The task was moved to another team meanwhile")
 		}
 		if !enabled {
 			return fault.Conflict("The task is disabled: it takes no requests")

@@ -41,7 +41,7 @@ func rowRules(slotName string) []rowRule {
 		{"slot-name", "CASE WHEN i.origin='schedule' THEN i.slot_at IS NULL OR i.biz_id<>" + slotName +
 			" WHEN i.origin='replay' THEN 1=0 ELSE i.slot_at IS NOT NULL OR i.biz_id LIKE '@%' END", "biz_id is not the name of its slot"},
 		{"task", "t.id IS NULL", "its task is gone"},
-		{"team", "t.team_id<>i.team_id", "it belongs to another team than its task"},
+		{"team", "t.team_id<>i.team_id AND NOT EXISTS (SELECT 1 FROM task_moves m WHERE m.task_id=i.task_id)", "it belongs to another team than its task"},
 	}
 }
 

@@ -49,6 +49,7 @@ var auditWords = map[string]string{
 
 	"task.create":  msg("Created the task"),
 	"task.update":  msg("Changed the task"),
+	"task.move":    msg("Moved the task"),
 	"task.archive": msg("Archived the task"),
 	"task.enable":  msg("Enabled the task"),
 	"task.disable": msg("Disabled the task"),

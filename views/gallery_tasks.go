@@ -33,6 +33,14 @@ func taskExamples() []Example {
 			Errors: []fault.FieldError{fault.Field("biz_id", "A biz_id that begins with @ belongs to a slot of the schedule")}})},
 		{Name: "task-disable", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "disable", Waiting: 491, Back: "/tasks?tag=critical"})},
 		{Name: "task-pause", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "pause", Values: TaskActionValues{For: "tomorrow", Until: "2026-12-03T08:00"}})},
+		{Name: "task-move", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "move", Team: "payments", Teams: []Team{{Code: "store", Name: "Store 门店"}}})},
+		{Name: "task-move-refused", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "move", Team: "payments", Teams: []Team{{Code: "store", Name: "Store 门店"}},
+			Values: TaskActionValues{Team: "store", Reason: "they run it now"},
+			Errors: []fault.FieldError{fault.Field("team", "The task goes by the calendar %q, which the team %q can't use", "pay-days", "store")}})},
+		{Name: "task-version", Component: TaskVersion(shownVersion())},
+		{Name: "task-version-refused", Component: TaskVersion(shownRefusedVersion())},
+		{Name: "task-version-same", Component: TaskVersion(TaskVersionPage{Task: shownTask(), Version: versionOf(shownTask(), 40), MayRollBack: true})},
+		{Name: "task-version-present", Component: TaskVersion(TaskVersionPage{Task: shownTask(), Version: versionOf(shownTask(), 41), MayRollBack: true})},
 		{Name: "task-archive", Component: TaskConfirm(TaskConfirmPage{Task: shownTask(), Action: "archive"})},
 	}
 }
@@ -194,7 +202,7 @@ func shownChangedTask() TaskFormPage {
 
 func shownTaskPage() TaskPage {
 	const ok, fail = sched.Succeeded, sched.Failed
-	p := TaskPage{Task: shownTask(), Team: "payments", Audit: AuditOf("task", "7"), May: TaskRights{Run: true, Pause: true, Edit: true}}
+	p := TaskPage{Task: shownTask(), Team: "payments", Audit: AuditOf("task", "7"), May: TaskRights{Run: true, Pause: true, Edit: true, Move: true}}
 	r := &p.Report
 	r.Runs = shownRuns(60, 44*time.Second, fail, fail, fail, ok, sched.TimedOut, ok, fail, sched.Lost, fail)
 	r.P50, r.P95, r.P99, r.Timed = 43600*time.Millisecond, 68*time.Second, 92*time.Second, 51
@@ -243,6 +251,30 @@ func shownBrokenTask() TaskPage {
 	p.Task.PlanError = `zone "Europe/Kyiw" is not known; near names: Europe/Kiev`
 	p.Task.NextFireAt, p.Coming = time.Time{}, sched.Coming{}
 	p.May = TaskRights{}
+	return p
+}
+
+// versionOf is a version with the definition of the task.
+func versionOf(task sched.Task, n int) sched.TaskVersion {
+	heading := task.Heading()
+	return sched.TaskVersion{TaskID: task.ID, Version: n, Spec: task.Spec, Heading: &heading, Author: "ops-lead", Note: "match gateway SLA 对齐网关", CreatedAt: sampleTime(225 * time.Hour)}
+}
+
+func shownVersion() TaskVersionPage {
+	old := shownTask()
+	old.Name, old.Owner, old.Enabled = "Daily settlement", "", false
+	old.Spec.Schedule.Cron, old.Spec.Policy.TimeoutSeconds = "0 15 * * *", 60
+	old.Spec.Payload = json.RawMessage(`{"banks":["house-01"],"period":"day"}`)
+	return TaskVersionPage{Task: shownTask(), Version: versionOf(old, 38), MayRollBack: true}
+}
+
+func shownRefusedVersion() TaskVersionPage {
+	p := shownVersion()
+	p.Version.Spec.Schedule.Calendar = "pay-days"
+	p.Errors = []fault.FieldError{
+		fault.Field("schedule.calendar", "There is no calendar %q that this team can use", "pay-days"),
+		fault.Field("note", "A reason is needed: the history keeps it"),
+	}
 	return p
 }
 

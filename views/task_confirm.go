@@ -11,7 +11,9 @@ import (
 // TaskConfirmPage asks before an action on a task.
 type TaskConfirmPage struct {
 	Task    sched.Task
-	Action  string // run, enable, disable, pause, resume or archive
+	Action  string // run, enable, disable, pause, resume, move or archive
+	Team    string // move: code of the team that has it
+	Teams   []Team // move: those that may get it
 	Waiting int    // instances that were accepted and haven't begun
 	Back    string // where the action leads, "" for the task's page
 	Values  TaskActionValues
@@ -20,6 +22,7 @@ type TaskConfirmPage struct {
 
 // TaskActionValues are the fields of the question as they were typed.
 type TaskActionValues struct {
+	Team    string // move: code of the team that gets it
 	Reason  string
 	For     string // pause: hour, tomorrow, monday or own
 	Until   string // pause: in the viewer's zone
@@ -50,6 +53,9 @@ func (p TaskConfirmPage) words(ctx context.Context) askWords {
 	case "pause":
 		return askWords{title: t(ctx, "Pause %s?", name), verb: t(ctx, "Pause|verb"), keep: t(ctx, "Leave it on"), needsReason: true,
 			effects: []string{t(ctx, "Nothing of it starts until then; what runs goes on."), t(ctx, "Requests are taken and wait."), t(ctx, "Its slots until then are recorded as one range."), t(ctx, "Afterwards it goes on by itself; it can be resumed before.")}}
+	case "move":
+		return askWords{title: t(ctx, "Move %s to another team?", name), verb: t(ctx, "Move it"), keep: t(ctx, "Leave it"), needsReason: true, danger: true,
+			effects: []string{t(ctx, "Code, history, instances and dead letters go along; what runs goes on."), t(ctx, "The team %s and its tokens no longer see it.", teamShown(viewer(ctx), p.Team)), t(ctx, "The audit from before stays with them; the move stands in both.")}}
 	case "resume":
 		return askWords{title: t(ctx, "Resume %s now?", name), verb: t(ctx, "Resume|verb"), keep: t(ctx, "Leave it paused"), say: t(ctx, "What waits becomes due at once.")}
 	}
@@ -87,6 +93,15 @@ func (p TaskConfirmPage) field(ctx context.Context, name, label, value string) u
 
 // form is the error that belongs to no field of the question.
 func (p TaskConfirmPage) form(ctx context.Context) string { return problem(ctx, p.Errors, "") }
+
+// teamOptions are the teams to choose from; none is chosen to begin with.
+func (p TaskConfirmPage) teamOptions(ctx context.Context) []ui.Option {
+	out := []ui.Option{{Label: t(ctx, "Choose a team")}}
+	for _, team := range p.Teams {
+		out = append(out, ui.Option{Value: team.Code, Label: team.Name})
+	}
+	return out
+}
 
 // pauseOptions are the lengths of a pause to choose from.
 func pauseOptions(ctx context.Context) []ui.Option {

@@ -20,11 +20,14 @@ type TaskPage struct {
 	Coming sched.Coming
 	May    TaskRights
 	Audit  string // the task in the audit; "" when the viewer may not read that
+	// AllVersions lists as many as there may be, instead of the latest.
+	AllVersions bool
 }
 
 // TaskRights are what the viewer may do with the task.
 type TaskRights struct {
 	Run, Pause, Edit bool
+	Move             bool // to a team that there is
 }
 
 func (p TaskPage) archived() bool { return !p.Task.ArchivedAt.IsZero() }
@@ -33,6 +36,7 @@ func (p TaskPage) archived() bool { return !p.Task.ArchivedAt.IsZero() }
 func (p TaskPage) mayRun() bool   { return p.May.Run && p.Task.Enabled && !p.archived() }
 func (p TaskPage) mayPause() bool { return p.May.Pause && !p.archived() }
 func (p TaskPage) mayEdit() bool  { return p.May.Edit && !p.archived() }
+func (p TaskPage) mayMove() bool  { return p.May.Move && !p.archived() }
 
 func (p TaskPage) paused(ctx context.Context) bool { return p.Task.Paused(viewer(ctx).Now) }
 

@@ -13,7 +13,7 @@ const (
 	Cancel       Verb = "instance.cancel"
 	Replay       Verb = "letter.replay"
 	Solve        Verb = "letter.solve"  // status, solution, assignee
-	EditTask     Verb = "task.edit"     // create, change, archive
+	EditTask     Verb = "task.edit"     // create, change, roll back, archive; move: in both teams
 	EditCalendar Verb = "calendar.edit" // create, change, delete
 	RetryUnsafe  Verb = "task.retry_unsafe"
 	ReadAudit    Verb = "audit.read"

@@ -51,6 +51,8 @@ func Names() []string {
 		"create.row",      // C25 task stored, no gate, version or audit row · in a transaction: all or none
 		"edit.planned",    // C25 what the old schedule owed is planned, nothing edited · in a transaction: the slots once
 		"edit.written",    // C25 task changed, no version of it · in a transaction: both or none
+		"move.task",       // C25 task of another team, nothing noted or audited · in a transaction: all or none
+		"move.followed",   // C25 a batch of rows brought to the task's team, not noted how far · in a transaction: both or none
 		"cancel.row",      // C25 canceled or wished so, no event · in a transaction: all or none
 		"replay.inserted", // C24 new instance made, letter not marked · in a transaction: both or none
 		"replan.unnoted",  // C25 note of a calendar's change removed, next_fire_at not moved · in a transaction: planned anew later

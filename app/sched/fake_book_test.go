@@ -1,7 +1,9 @@
 package sched
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"ax/app/access"
@@ -22,6 +24,8 @@ type book struct {
 	instances map[string]Instance
 	letters   map[int64]Letter
 	members   map[string]int64
+	versions  map[int]TaskVersion // of the one task
+	before    func()              // runs before a change takes its lock
 	calendars map[string]*calendar.Calendar
 	owed      []Message // what a change makes due
 
@@ -65,6 +69,15 @@ func (b *book) Team(_ context.Context, code string) (access.Team, error) {
 	return t, nil
 }
 
+func (b *book) Teams(_ context.Context, s access.Scope) (out []access.Team, err error) {
+	for _, t := range b.teams {
+		if slices.Contains(s.Teams, t.ID) {
+			out = append(out, t)
+		}
+	}
+	return out, b.fail["Teams"]
+}
+
 func (b *book) Task(_ context.Context, code string) (Task, error) {
 	if err := b.fail["Task"]; err != nil {
 		return Task{}, err
@@ -86,6 +99,9 @@ func (b *book) CreateTask(_ context.Context, t Task, _ string, e access.Entry) (
 }
 
 func (b *book) ChangeTask(_ context.Context, c TaskChange) (Task, []Message, error) {
+	if b.before != nil {
+		b.before()
+	}
 	old, err := b.tasks[c.Code], b.fail["ChangeTask"]
 	if err != nil {
 		return Task{}, nil, err
@@ -109,6 +125,14 @@ func (b *book) Tasks(_ context.Context, f TaskFilter, p PageRequest) (PageOf[Tas
 
 func (b *book) TaskVersions(_ context.Context, id int64, limit int) ([]TaskVersion, error) {
 	return []TaskVersion{{TaskID: id, Version: limit}}, b.fail["TaskVersions"]
+}
+
+func (b *book) TaskVersion(_ context.Context, _ int64, version int) (TaskVersion, error) {
+	v, ok := b.versions[version]
+	if !ok {
+		return TaskVersion{}, cmp.Or(b.fail["TaskVersion"], access.NoObject())
+	}
+	return v, b.fail["TaskVersion"]
 }
 
 func (b *book) Trigger(_ context.Context, in Instance, e access.Entry) (Instance, bool, error) {

@@ -79,6 +79,11 @@ func deeds() map[string]struct {
 			_, err := o.tasks.Archive(ctx, by, code, "")
 			return err
 		}},
+		"roll a task back": {access.Editor, func(ctx context.Context, o *office, by access.Actor) error {
+			o.keep(0, func(t *Task) { t.Name = "Close" })
+			_, err := o.tasks.RollBack(ctx, by, code, RollBack{To: 0})
+			return err
+		}},
 		"create a task": {access.Editor, func(ctx context.Context, o *office, by access.Actor) error {
 			w := written(KindCron)
 			w.Code = "another"

@@ -20,6 +20,7 @@ const (
 	maxCode    = 64
 	maxName    = 100
 	maxShort   = 64 // group, owner
+	maxNote    = 500
 	maxTags    = 10
 	maxTag     = 32
 	maxURL     = 2000
@@ -71,7 +72,7 @@ func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
 		Payload:  bad.payload("payload", w.Payload),
 	}
 	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
-	bad.text("note", w.Note, 500)
+	bad.text("note", w.Note, maxNote)
 	return t, fault.Invalid(bad...)
 }
 
