@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
@@ -47,6 +48,10 @@ type config struct {
 	Metrics struct {
 		Addr string `yaml:"addr"`
 	} `yaml:"metrics"`
+	Debug struct {
+		Addr   string `yaml:"addr"`
+		Remote bool   `yaml:"remote"`
+	} `yaml:"debug"`
 	Database struct {
 		DSN      string `yaml:"dsn" mask:"password"`
 		MaxConns int    `yaml:"max_conns"`
@@ -286,9 +291,18 @@ func (c config) validateNet(check func(string, bool, string, ...any)) {
 		check("worker.allow_networks", err == nil || s == noNetwork && len(c.Worker.AllowNetworks) == 1, "prefixes such as 10.0.0.0/8, or none alone; this is %q", s)
 		check("worker.allow_networks", err != nil || !p.IsSingleIP() || !access.Metadata(p.Addr()), "%s is a metadata service of clouds, which nothing opens", s)
 	}
+	check("debug.addr", c.Debug.Addr == "" || strings.Contains(c.Debug.Addr, ":"), "host:port; this is %q", c.Debug.Addr)
+	check("debug.addr", c.Debug.Addr == "" || c.Debug.Remote || onLoopback(c.Debug.Addr), "an address of loopback such as 127.0.0.1:6060, unless debug.remote is true; this is %q", c.Debug.Addr)
 	check("database.max_conns", c.Database.MaxConns >= 2 && c.Database.MaxConns <= 1000, "between 2 and 1000; this is %d", c.Database.MaxConns)
 	check("redis.addr", c.embedded() || !c.miniRedis(), "an address is needed when database.dsn is set: nodes share their Redis")
 	check("redis.db", c.Redis.DB >= 0 && c.Redis.DB < 1000, "between 0 and 999; this is %d", c.Redis.DB)
+}
+
+// onLoopback tells whether only this machine reaches the listener.
+func onLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	ip, bad := netip.ParseAddr(host)
+	return err == nil && (host == "localhost" || bad == nil && ip.IsLoopback())
 }
 
 func (c config) validateEngine(check func(string, bool, string, ...any)) {

@@ -276,6 +276,10 @@ func TestAValueOutOfBoundsIsRefusedWithItsLine(t *testing.T) {
 		"a network by address":     {"worker.allow_networks", "[10.0.0.1]", "prefixes such as"},
 		"none beside a network":    {"worker.allow_networks", "[none, 10.0.0.0/8]", "or none alone"},
 		"a metadata service":       {"worker.allow_networks", "[169.254.169.254/32]", "which nothing opens"},
+		"profiles for everybody":   {"debug.addr", `"0.0.0.0:6060"`, "unless debug.remote is true"},
+		"profiles on any address":  {"debug.addr", `":6060"`, "unless debug.remote is true"},
+		"profiles under a name":    {"debug.addr", `"ax.internal:6060"`, "unless debug.remote is true"},
+		"profiles without a port":  {"debug.addr", "localhost", "host:port"},
 		"no timeout":               {"defaults.timeout_seconds", "0", "between 1 and 86400"},
 		"negative retries":         {"defaults.retries", "-1", "between 0 and 100"},
 		"no delay":                 {"defaults.retry_delays_seconds", "[]", "at least one delay"},
@@ -400,6 +404,24 @@ func TestWhichNetworksAreOpenToEveryTeam(t *testing.T) {
 			require.Equal(t, c.unsaid, got.opensLoopback())
 		})
 	}
+}
+
+func TestProfilesAreClosedUnlessAsked(t *testing.T) {
+	c, err := loadConfig(configText(t, ""), nil)
+	require.NoError(t, err)
+	require.Empty(t, c.Debug.Addr)
+	require.False(t, c.Debug.Remote)
+	require.Empty(t, c.Metrics.Addr)
+	p := &parts{cfg: c}
+	closeIt, err := p.serveDebug()
+	require.NoError(t, err)
+	closeIt()
+	for _, addr := range []string{"127.0.0.1:6060", "127.3.2.1:0", "[::1]:6060", "localhost:6060"} {
+		_, err := loadConfig(configText(t, ""), []string{"AX_DEBUG_ADDR=" + addr})
+		require.NoError(t, err, addr)
+	}
+	_, err = loadConfig(configText(t, ""), []string{"AX_DEBUG_ADDR=0.0.0.0:6060", "AX_DEBUG_REMOTE=true"})
+	require.NoError(t, err)
 }
 
 func TestSlotsDependOnWhereRedisRuns(t *testing.T) {

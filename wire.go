@@ -195,11 +195,13 @@ func (s *server) run(ctx context.Context) error {
 	if err := s.admit(ctx, p, front); err != nil {
 		return err
 	}
-	closeMetrics, err := p.serveMetrics()
-	if err != nil {
-		return err
+	for _, serve := range []func() (func(), error){p.serveMetrics, p.serveDebug} {
+		closeIt, err := serve()
+		if err != nil {
+			return err
+		}
+		defer closeIt()
 	}
-	defer closeMetrics()
 	return s.host(p, front).Run(ctx)
 }
 

@@ -17,3 +17,16 @@ func (p *parts) serveMetrics() (closeIt func(), err error) {
 	}
 	return func() { _ = l.Close() }, nil
 }
+
+// serveDebug opens the listener of profiles, if one is configured.
+func (p *parts) serveDebug() (closeIt func(), err error) {
+	if p.cfg.Debug.Addr == "" {
+		return func() {}, nil
+	}
+	l, err := app.ListenDebug(p.cfg.Debug.Addr, p.log)
+	if err != nil {
+		return nil, err
+	}
+	p.log.Warn("profiles of this process are served, without a sign-in", "addr", l.Addr())
+	return func() { _ = l.Close() }, nil
+}
