@@ -73,6 +73,7 @@ func apiTable() map[string]apiRow {
 		"GET /nodes":                      {nil, "", 200, 200, 200, 200, 200},
 		"GET /stats":                      {nil, "", 200, 200, 200, 200, 200},
 		"GET /teams":                      {nil, "", 200, 200, 200, 200, 200},
+		"GET /allowances":                 {nil, "", 200, 200, 200, 200, 200},
 	}
 }
 

@@ -118,3 +118,14 @@ func TestATaskWithATargetThatIsClosedToTheTeamIsRefused(t *testing.T) {
 	got = create(h.as("admin"), "target.url", "http://10.20.0.7:9000/run", "team", "store", "code", "orders.other")
 	require.Contains(t, fieldError(got, "target.url"), "This team may not call 10.20.0.7")
 }
+
+func TestAServiceReadsWhichRangesItsTeamMayCall(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, func(o *app.Options) { o.OpenNetworks = access.Loopback()[:1] })
+	h.as("admin").post("/teams/payments/allowances", "prefix", "10.20.0.0/16", "open_reason", "order services")
+	h.as("admin").post("/teams/store/allowances", "prefix", "10.30.0.0/16", "open_reason", "x")
+	got := h.api(access.Viewer).get("/api/v1/allowances")
+	require.JSONEq(t, `{"next_cursor": null, "items": [
+		{"prefix": "127.0.0.0/8", "every_team": true, "reason": "", "created_by": "", "created_at": null},
+		{"prefix": "10.20.0.0/16", "every_team": false, "reason": "order services", "created_by": "admin", "created_at": "2026-12-02T06:32:07.000Z"}]}`, got.body)
+}
