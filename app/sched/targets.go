@@ -18,7 +18,7 @@ func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
 	}
 	addr, err := netip.ParseAddr(u.Hostname())
 	if err != nil {
-		return nil //nolint:nilerr // a name, or nothing
+		return nil // a name, or nothing
 	}
 	if access.Metadata(addr) {
 		return fault.Invalid(fault.Field("target.url", "%s is a metadata service of clouds, which nothing may call", addr.String()))
