@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
@@ -47,6 +48,10 @@ type config struct {
 	Metrics struct {
 		Addr string `yaml:"addr"`
 	} `yaml:"metrics"`
+	Debug struct {
+		Addr   string `yaml:"addr"`
+		Remote bool   `yaml:"remote"`
+	} `yaml:"debug"`
 	Database struct {
 		DSN      string `yaml:"dsn" mask:"password"`
 		MaxConns int    `yaml:"max_conns"`
@@ -203,8 +208,22 @@ func (c config) queueNames() []string {
 	return names
 }
 
-// networks are the allowed ranges; validate has parsed them once.
+// noNetwork closes what the embedded default opens.
+const noNetwork = "none"
+
+// opensLoopback tells whether targets on this machine are open because nothing
+// was said, on the embedded default.
+func (c config) opensLoopback() bool { return c.embedded() && len(c.Worker.AllowNetworks) == 0 }
+
+// networks are the ranges that are open to every team; validate has parsed
+// them once.
 func (c config) networks() []netip.Prefix {
+	switch {
+	case c.opensLoopback():
+		return access.Loopback()
+	case slices.Contains(c.Worker.AllowNetworks, noNetwork):
+		return nil
+	}
 	out := make([]netip.Prefix, len(c.Worker.AllowNetworks))
 	for i, s := range c.Worker.AllowNetworks {
 		out[i] = netip.MustParsePrefix(s)
@@ -267,13 +286,23 @@ func (c config) validateNet(check func(string, bool, string, ...any)) {
 		_, errPrefix := netip.ParsePrefix(p)
 		check("http.trusted_proxies", errAddr == nil || errPrefix == nil, "addresses or prefixes; this is %q", p)
 	}
-	for _, p := range c.Worker.AllowNetworks {
-		_, err := netip.ParsePrefix(p)
-		check("worker.allow_networks", err == nil, "prefixes such as 10.0.0.0/8; this is %q", p)
+	for _, s := range c.Worker.AllowNetworks {
+		p, err := netip.ParsePrefix(s)
+		check("worker.allow_networks", err == nil || s == noNetwork && len(c.Worker.AllowNetworks) == 1, "prefixes such as 10.0.0.0/8, or none alone; this is %q", s)
+		check("worker.allow_networks", err != nil || !p.IsSingleIP() || !access.Metadata(p.Addr()), "%s is a metadata service of clouds, which nothing opens", s)
 	}
+	check("debug.addr", c.Debug.Addr == "" || strings.Contains(c.Debug.Addr, ":"), "host:port; this is %q", c.Debug.Addr)
+	check("debug.addr", c.Debug.Addr == "" || c.Debug.Remote || onLoopback(c.Debug.Addr), "an address of loopback such as 127.0.0.1:6060, unless debug.remote is true; this is %q", c.Debug.Addr)
 	check("database.max_conns", c.Database.MaxConns >= 2 && c.Database.MaxConns <= 1000, "between 2 and 1000; this is %d", c.Database.MaxConns)
 	check("redis.addr", c.embedded() || !c.miniRedis(), "an address is needed when database.dsn is set: nodes share their Redis")
 	check("redis.db", c.Redis.DB >= 0 && c.Redis.DB < 1000, "between 0 and 999; this is %d", c.Redis.DB)
+}
+
+// onLoopback tells whether only this machine reaches the listener.
+func onLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	ip, bad := netip.ParseAddr(host)
+	return err == nil && (host == "localhost" || bad == nil && ip.IsLoopback())
 }
 
 func (c config) validateEngine(check func(string, bool, string, ...any)) {

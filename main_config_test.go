@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"ax/app"
+
 	"ax/app/settings"
 	"ax/views"
 )
@@ -34,7 +36,7 @@ func TestTheEmbeddedDefaultStartsEverythingOnOneMachine(t *testing.T) {
 	require.Equal(t, "http://127.0.0.1:8080", c.baseURL())
 	require.Equal(t, 64, c.slots(), "in process there is one core or two")
 	require.Equal(t, []string{"default"}, c.queueNames())
-	require.Len(t, c.networks(), 6)
+	require.Len(t, c.networks(), 2)
 	require.Equal(t, 15*time.Second, c.pulse().Dead)
 	require.Equal(t, time.Second, c.pulse().Retry)
 }
@@ -274,6 +276,12 @@ func TestAValueOutOfBoundsIsRefusedWithItsLine(t *testing.T) {
 		"a queue of weight 0":      {"worker.queues", "{fast: 0}", "fast has 0"},
 		"an endless grace":         {"worker.shutdown_grace", "61m", "between 0s and 1h0m0s"},
 		"a network by address":     {"worker.allow_networks", "[10.0.0.1]", "prefixes such as"},
+		"none beside a network":    {"worker.allow_networks", "[none, 10.0.0.0/8]", "or none alone"},
+		"a metadata service":       {"worker.allow_networks", "[169.254.169.254/32]", "which nothing opens"},
+		"profiles for everybody":   {"debug.addr", `"0.0.0.0:6060"`, "unless debug.remote is true"},
+		"profiles on any address":  {"debug.addr", `":6060"`, "unless debug.remote is true"},
+		"profiles under a name":    {"debug.addr", `"ax.internal:6060"`, "unless debug.remote is true"},
+		"profiles without a port":  {"debug.addr", "localhost", "host:port"},
 		"no timeout":               {"defaults.timeout_seconds", "0", "between 1 and 86400"},
 		"negative retries":         {"defaults.retries", "-1", "between 0 and 100"},
 		"no delay":                 {"defaults.retry_delays_seconds", "[]", "at least one delay"},
@@ -360,13 +368,61 @@ func TestWrittenQueuesReplaceTheDefaultOnes(t *testing.T) {
 }
 
 func TestAWrittenListReplacesTheDefaultOne(t *testing.T) {
-	c, err := loadConfig(configText(t, "roles: [web]\nworker:\n  allow_networks: []\ndefaults:\n  retry_delays_seconds: [5]\n"), nil)
+	c, err := loadConfig(configText(t, "roles: [web]\nworker:\n  queues: {slow: 1}\ndefaults:\n  retry_delays_seconds: [5]\n"), nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"web"}, c.Roles)
-	require.Empty(t, c.networks())
+	require.Equal(t, []string{"slow"}, c.queueNames())
 	require.Equal(t, []int{5}, c.Defaults.RetryDelaysSeconds)
 	require.True(t, c.has("web"))
 	require.False(t, c.has("worker"))
+}
+
+// Outside of the embedded default nothing inside the network is open unless
+// somebody said so.
+func TestWhichNetworksAreOpenToEveryTeam(t *testing.T) {
+	server := []string{"AX_DATABASE_DSN=ax:x@tcp(db)/ax", "AX_REDIS_ADDR=r:6379", "AX_SECRET=" + strings.Repeat("s", 32)}
+	for name, c := range map[string]struct {
+		text   string
+		env    []string
+		want   []string
+		unsaid bool
+	}{
+		"the embedded default":     {"", nil, []string{"127.0.0.0/8", "::1/128"}, true},
+		"with an empty list":       {"worker:\n  allow_networks: []\n", nil, []string{"127.0.0.0/8", "::1/128"}, true},
+		"with another list":        {"worker:\n  allow_networks: [10.0.0.0/8]\n", nil, []string{"10.0.0.0/8"}, false},
+		"with none":                {"worker:\n  allow_networks: [none]\n", nil, nil, false},
+		"with none, by a variable": {"", []string{"AX_WORKER_ALLOW_NETWORKS=none"}, nil, false},
+		"on a database":            {"", server, nil, false},
+		"on a database, a list":    {"", append([]string{"AX_WORKER_ALLOW_NETWORKS=127.0.0.0/8,fd12::/32"}, server...), []string{"127.0.0.0/8", "fd12::/32"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := loadConfig(configText(t, c.text), c.env)
+			require.NoError(t, err)
+			var open []string
+			for _, p := range got.networks() {
+				open = append(open, p.String())
+			}
+			require.Equal(t, c.want, open)
+			require.Equal(t, c.unsaid, got.opensLoopback())
+		})
+	}
+}
+
+func TestProfilesAreClosedUnlessAsked(t *testing.T) {
+	c, err := loadConfig(configText(t, ""), nil)
+	require.NoError(t, err)
+	require.Empty(t, c.Debug.Addr)
+	require.False(t, c.Debug.Remote)
+	require.Empty(t, c.Metrics.Addr)
+	closeAll, err := app.ServeAside(app.AsideOptions{MetricsAddr: c.Metrics.Addr, DebugAddr: c.Debug.Addr})
+	require.NoError(t, err, "nothing is opened")
+	closeAll()
+	for _, addr := range []string{"127.0.0.1:6060", "127.3.2.1:0", "[::1]:6060", "localhost:6060"} {
+		_, err := loadConfig(configText(t, ""), []string{"AX_DEBUG_ADDR=" + addr})
+		require.NoError(t, err, addr)
+	}
+	_, err = loadConfig(configText(t, ""), []string{"AX_DEBUG_ADDR=0.0.0.0:6060", "AX_DEBUG_REMOTE=true"})
+	require.NoError(t, err)
 }
 
 func TestSlotsDependOnWhereRedisRuns(t *testing.T) {

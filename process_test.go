@@ -115,6 +115,9 @@ func (b *lockedBuffer) String() string {
 // quick makes a death known within about a second.
 var quick = []string{"AX_NODE_BEAT=300ms", "AX_SCHEDULER_SCAN=200ms", "AX_SCHEDULER_SWEEP=200ms", "AX_WORKER_SHUTDOWN_GRACE=3s"}
 
+// loopback opens this machine, where targets of the tests are, to every team.
+const loopback = "AX_WORKER_ALLOW_NETWORKS=127.0.0.0/8"
+
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -136,7 +139,7 @@ func newAx(t *testing.T, bin string, env ...string) *ax {
 func onServers(t *testing.T, bin string, env ...string) (*ax, *redistest.Server) {
 	t.Helper()
 	dsn, redis := dbtest.MariaDSN(t), redistest.Start(t)
-	return newAx(t, bin, append([]string{"AX_DATABASE_DSN=" + dsn, "AX_REDIS_ADDR=" + redis.Addr, "AX_SECRET=" + strings.Repeat("s", 32)}, env...)...), redis
+	return newAx(t, bin, append([]string{"AX_DATABASE_DSN=" + dsn, "AX_REDIS_ADDR=" + redis.Addr, "AX_SECRET=" + strings.Repeat("s", 32), loopback}, env...)...), redis
 }
 
 func (a *ax) command(args ...string) *exec.Cmd {

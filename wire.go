@@ -69,6 +69,7 @@ type parts struct {
 	sweeper    *sched.Sweeper
 	runner     *sched.Runner
 	http       *jobs.HTTP
+	egress     *jobs.Egress
 }
 
 // build makes all parts on an open ledger and Redis. Nothing runs yet.
@@ -89,7 +90,7 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 		return nil, err
 	}
 	p.buildEngine()
-	p.tasks = sched.NewTasks(d, p.dispatcher, clock, newID, sched.Defaults{
+	p.tasks = sched.NewTasks(d, p.dispatcher, p.egress, clock, newID, sched.Defaults{
 		TimeoutSeconds: c.Defaults.TimeoutSeconds, RetryMax: c.Defaults.Retries, RetryDelays: c.Defaults.RetryDelaysSeconds, Queues: c.queueNames(),
 	})
 	p.instances = sched.NewInstances(d, p.queue, p.hints, clock)
@@ -108,9 +109,8 @@ func (p *parts) buildEngine() {
 	p.dispatcher = sched.NewDispatcher(d, p.queue, p.clock, p.log)
 	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: d, Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
 	p.sweeper = sched.NewSweeper(d, p.queue, p.node, p.clock, p.log)
-	p.http = jobs.NewHTTP(jobs.HTTPOptions{
-		Egress: jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks()}), Signer: p.signer, Now: p.clock.Now, Version: version,
-	})
+	p.egress = jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks(), Teams: jobs.NewTeamLists(d, time.Now)})
+	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
 		Store: d, Node: p.node, Clock: p.clock, Exec: jobs.Executors{sched.TargetHTTP: p.http},
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
@@ -196,12 +196,19 @@ func (s *server) run(ctx context.Context) error {
 	if err := s.admit(ctx, p, front); err != nil {
 		return err
 	}
-	closeMetrics, err := p.serveMetrics()
+	closeAside, err := app.ServeAside(p.aside())
 	if err != nil {
 		return err
 	}
-	defer closeMetrics()
+	defer closeAside()
 	return s.host(p, front).Run(ctx)
+}
+
+// aside is what is served apart from the console.
+func (p *parts) aside() app.AsideOptions {
+	return app.AsideOptions{MetricsAddr: p.cfg.Metrics.Addr, DebugAddr: p.cfg.Debug.Addr, Metrics: app.MetricsOptions{
+		Log: p.log, Version: version, Clock: p.clock.Now, Beats: p.cfg.pulse(), Reports: p.reports, Queues: p.queues(),
+	}}
 }
 
 func (s *server) reached() []app.Check {
@@ -283,6 +290,9 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 		}
 		front.Admit(a.Handler())
 		fmt.Fprintf(s.out, "ax %s serves http://%s\n", version, front.Addr())
+		if s.cfg.opensLoopback() {
+			fmt.Fprintln(s.out, "Tasks of every team may call this machine (127.0.0.0/8, ::1): the embedded default. worker.allow_networks changes it.")
+		}
 	}
 	if s.ready != nil {
 		return s.ready(ctx, p)
@@ -307,22 +317,6 @@ func (s *server) offerSetup(ctx context.Context, p *parts) error {
 	return nil
 }
 
-// serveMetrics opens the listener of /metrics, if one is configured.
-func (p *parts) serveMetrics() (closeIt func(), err error) {
-	if p.cfg.Metrics.Addr == "" {
-		return func() {}, nil
-	}
-	h, err := app.NewMetrics(app.MetricsOptions{Log: p.log, Version: version, Clock: p.clock.Now, Beats: p.cfg.pulse(), Reports: p.reports, Queues: p.queues()})
-	if err != nil {
-		return nil, err
-	}
-	l, err := app.ListenMetrics(p.cfg.Metrics.Addr, h, p.log)
-	if err != nil {
-		return nil, err
-	}
-	return func() { _ = l.Close() }, nil
-}
-
 func (p *parts) queues() queueReader {
 	weights := jobs.Queues(p.cfg.Worker.Queues)
 	return queueReader{weights, jobs.NewInspector(p.redis, weights, p.clock.Now), p.ledger, p.clock.Now}
@@ -338,6 +332,7 @@ func (p *parts) console() (*app.App, error) {
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
 		Services: p.people,
 		Calls:    p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
+		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 	})
 }

@@ -73,6 +73,7 @@ func (a *App) mountAPI(e *gin.Engine) {
 	s.instanceOperations()
 	s.letterOperations()
 	s.opsOperations()
+	s.allowanceOperations()
 	s.mountBook(e)
 }
 

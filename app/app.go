@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"sync/atomic"
 	"time"
@@ -109,9 +110,11 @@ type Options struct {
 	Nodes           nodes
 	Ready           func(ctx context.Context) []Check
 
-	Settings []settings.Entry // in force in this process
-	Ledger   func(ctx context.Context) (name string, schema int64, err error)
-	Carrier  func(ctx context.Context) (string, error) // "" is the embedded one
+	OpenNetworks  []netip.Prefix   // inside the network, and open to targets of every team
+	OpensLoopback bool             // that is so because nothing else was configured
+	Settings      []settings.Entry // in force in this process
+	Ledger        func(ctx context.Context) (name string, schema int64, err error)
+	Carrier       func(ctx context.Context) (string, error) // "" is the embedded one
 }
 
 func (o Options) check() error {
@@ -119,7 +122,7 @@ func (o Options) check() error {
 		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "Instances": o.Instances == nil,
 		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
-		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
+		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Allowances": o.Allowances == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
 		"Queues": o.Queues == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil, "Ledger": o.Ledger == nil, "Carrier": o.Carrier == nil,
 	} {
 		if missing {
@@ -153,6 +156,9 @@ type App struct {
 	teams       *access.Teams
 	setup       *access.Setup
 	invitations *access.Invitations
+	allowances  *access.Allowances
+	networks    []netip.Prefix // open to targets of every team
+	newcomers   bool           // they are because nothing else was configured
 	audit       *access.Reader
 	refusals    *access.Refusals
 	calls       calls
@@ -188,8 +194,8 @@ func New(o Options) (*App, error) {
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
-		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, audit: o.Audit, refusals: o.Refusals,
-		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
+		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, audit: o.Audit, refusals: o.Refusals,
+		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
 	}
 	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {

@@ -99,9 +99,10 @@ func (h *house) options() app.Options {
 	require.NoError(h.t, err)
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	hand := sched.NewDispatcher(d, h.queue, h.clock, log)
+	targets := jobs.NewEgress(jobs.EgressPolicy{Allow: access.Loopback(), Teams: jobs.NewTeamLists(d, h.local)})
 	return app.Options{
 		Log: log, Version: "1.2.3", Env: "test", Clock: now,
-		Tasks: sched.NewTasks(d, hand, h.clock, newID, sched.Defaults{
+		Tasks: sched.NewTasks(d, hand, targets, h.clock, newID, sched.Defaults{
 			TimeoutSeconds: 30, RetryMax: 3, RetryDelays: []int{10, 30, 120}, Queues: []string{"default", "slow"}}),
 		Instances: sched.NewInstances(d, h.queue, h.queue, h.clock),
 		Letters:   sched.NewLetters(d, hand, h.clock, newID),

@@ -23,6 +23,8 @@ func (a *App) teamRoutes() []route {
 		{http.MethodPost, "/teams/:team/invitations/:id/withdraw", (*App).withdrawInvitation, access.ManageTeam, false},
 		{http.MethodPost, "/teams/:team/tokens", (*App).createToken, access.ManageTeam, false},
 		{http.MethodPost, "/teams/:team/tokens/:id/revoke", (*App).revokeToken, access.ManageTeam, false},
+		{http.MethodPost, "/teams/:team/allowances", (*App).openRange, access.Administer, false},
+		{http.MethodPost, "/teams/:team/allowances/remove", (*App).closeRange, access.Administer, false},
 	}
 }
 
@@ -83,11 +85,15 @@ func (a *App) managed(c *gin.Context) (access.Team, error) {
 
 func (a *App) teamPage(ctx context.Context, who access.Actor, team access.Team) (views.TeamPage, error) {
 	p := views.TeamPage{
-		Team: team, MayManage: who.Can(access.ManageTeam, team.ID),
+		Team: team, MayManage: who.Can(access.ManageTeam, team.ID), MayOpen: who.Can(access.Administer, team.ID),
+		Networks: a.networks, Newcomers: a.newcomers,
 		Values: views.TeamValues{TeamName: team.Name, MemberRole: string(access.Operator), InviteRole: string(access.Operator), TokenRole: string(access.Operator), TokenEnd: "90"},
 	}
 	var err error
 	if p.Members, err = a.teams.Members(ctx, who, team.ID); err != nil {
+		return p, err
+	}
+	if p.Allowances, err = a.allowances.List(ctx, who, team.ID); err != nil {
 		return p, err
 	}
 	if p.Tokens, err = a.tokens.List(ctx, who, team.ID); err != nil || !p.MayManage {

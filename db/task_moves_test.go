@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -225,11 +226,16 @@ func TestARequestIsNotTakenForATaskThatWasMoved(t *testing.T) {
 	})
 }
 
+// anywhere may be called by everybody.
+type anywhere struct{}
+
+func (anywhere) MayCall(context.Context, int64, netip.Addr) (bool, error) { return true, nil }
+
 // Of an edit and a move that began from one version, one is told to look again.
 func TestOfAnEditAndAMoveAtOnceOneIsAConflict(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		from, to := dbtest.MakeTeam(t, d), dbtest.MakeTeam(t, d)
-		tasks := sched.NewTasks(d, noHand{}, sched.NewClock(func() time.Time { return later(1) }), dbtest.ID, sched.Defaults{Queues: []string{"default"}})
+		tasks := sched.NewTasks(d, noHand{}, anywhere{}, sched.NewClock(func() time.Time { return later(1) }), dbtest.ID, sched.Defaults{Queues: []string{"default"}})
 		for range 5 {
 			task := dbtest.MakeTask(t, d, dbtest.Of(from))
 			w := task.Written("")

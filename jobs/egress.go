@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -8,6 +9,8 @@ import (
 	"syscall"
 
 	"code.dny.dev/ssrf"
+
+	"ax/app/access"
 )
 
 // errBlocked marks a connection that the address rules forbid.
@@ -15,25 +18,19 @@ var errBlocked = errors.New("the address rules of this installation forbid it")
 
 // EgressPolicy says which addresses targets may have. Public ones always;
 // loopback, private, link-local, shared (100.64/10), multicast, unspecified
-// and other special ones only inside Allow. The metadata services of clouds
-// hand out credentials: they need a prefix of their very address.
+// and other special ones only inside Allow, which is open to every team, or,
+// of those that an administrator can open, inside the list of the team. The
+// metadata services of clouds hand out credentials: nothing opens them.
 type EgressPolicy struct {
 	Allow []netip.Prefix
-	Ports []uint16 // empty: any
+	Teams *TeamLists // nil: no team has a list
+	Ports []uint16   // empty: any
 }
 
 // PrivateNetworks are the ranges in which internal callbacks live: loopback
 // and private addresses of both families.
 func PrivateNetworks() []netip.Prefix {
-	return prefixes("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
-}
-
-func prefixes(texts ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(texts))
-	for i, s := range texts {
-		out[i] = netip.MustParsePrefix(s)
-	}
-	return out
+	return slices.DeleteFunc(access.Openable(), func(p netip.Prefix) bool { return p.Addr() == netip.AddrFrom4([4]byte{100, 64}) })
 }
 
 // Egress judges addresses when a connection is made: on the resolved address,
@@ -41,7 +38,6 @@ func prefixes(texts ...string) []netip.Prefix {
 type Egress struct {
 	policy EgressPolicy
 	rules  *ssrf.Guardian
-	meta   []netip.Addr
 }
 
 // NewEgress makes the judge of a policy.
@@ -57,16 +53,20 @@ func NewEgress(p EgressPolicy) *Egress {
 	return &Egress{
 		policy: p,
 		rules:  ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...)),
-		meta: []netip.Addr{
-			netip.MustParseAddr("169.254.169.254"),
-			netip.MustParseAddr("100.100.100.200"),
-			netip.MustParseAddr("fd00:ec2::254"),
-		},
 	}
 }
 
-// Control is a net.Dialer's Control: it refuses before the first packet.
-func (e *Egress) Control(network, address string, _ syscall.RawConn) error {
+// teamOf is the key of the team in the context of a call.
+type teamOf struct{}
+
+// withTeam says for which team's task a call is made. Without it the call is
+// nobody's, and goes where every team may.
+func withTeam(ctx context.Context, team int64) context.Context {
+	return context.WithValue(ctx, teamOf{}, team)
+}
+
+// ControlContext is a net.Dialer's: it refuses before the first packet.
+func (e *Egress) ControlContext(ctx context.Context, network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fmt.Errorf("network %s: %w", network, errBlocked)
 	}
@@ -74,29 +74,68 @@ func (e *Egress) Control(network, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return fmt.Errorf("address %q: %w", address, errBlocked)
 	}
-	return e.Check(to)
+	team, _ := ctx.Value(teamOf{}).(int64)
+	return e.Check(ctx, team, to)
 }
 
-// Check tells why the address may not be called; nil: it may.
-func (e *Egress) Check(to netip.AddrPort) error {
+// Check tells why tasks of the team may not call the address; nil: they may.
+func (e *Egress) Check(ctx context.Context, team int64, to netip.AddrPort) error {
 	if len(e.policy.Ports) > 0 && !slices.Contains(e.policy.Ports, to.Port()) {
 		return fmt.Errorf("port %d: %w", to.Port(), errBlocked)
 	}
 	addr := to.Addr().Unmap()
-	if e.metadata(addr.WithZone("")) || e.metadata(embedded(addr)) {
+	if err := e.judge(ctx, team, addr); err != nil {
+		return err
+	}
+	// A gateway on the way would call the address that is carried inside.
+	if inner := embedded(addr); inner.IsValid() {
+		return e.judge(ctx, team, inner)
+	}
+	return nil
+}
+
+// MayCall is Check of an address that a task is to have, whatever the port, by
+// the ledger as it is now.
+func (e *Egress) MayCall(ctx context.Context, team int64, addr netip.Addr) (bool, error) {
+	asked := func(ctx context.Context, team int64, addr netip.Addr) (bool, error) {
+		list, err := e.policy.Teams.ask(ctx, team)
+		return contains(list, addr), err
+	}
+	addr = addr.Unmap()
+	ok, err := e.open(ctx, team, addr, asked)
+	if inner := embedded(addr); ok && err == nil && inner.IsValid() {
+		return e.open(ctx, team, inner, asked)
+	}
+	return ok, err
+}
+
+func (e *Egress) judge(ctx context.Context, team int64, addr netip.Addr) error {
+	if access.Metadata(addr) {
 		return fmt.Errorf("metadata service %s: %w", addr, errBlocked)
 	}
-	if e.rules.SafeAddr(addr) != nil {
+	ok, err := e.open(ctx, team, addr, e.policy.Teams.holds)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: the team's list of ranges can't be read (%w), and without it %w", addr, err, errBlocked)
+	case !ok:
 		return fmt.Errorf("%s: %w", addr, errBlocked)
 	}
 	return nil
 }
 
-// metadata tells whether addr is a metadata service that isn't allowed by its
-// very address.
-func (e *Egress) metadata(addr netip.Addr) bool {
-	return slices.Contains(e.meta, addr) &&
-		!slices.Contains(e.policy.Allow, netip.PrefixFrom(addr, addr.BitLen()))
+// open tells whether the address is open to the team. The team's list is asked
+// only about what no rule of the process decides.
+func (e *Egress) open(ctx context.Context, team int64, addr netip.Addr, listed func(context.Context, int64, netip.Addr) (bool, error)) (bool, error) {
+	addr = addr.WithZone("")
+	switch {
+	case !addr.IsValid(), access.Metadata(addr):
+		return false, nil
+	case e.rules.SafeAddr(addr) == nil:
+		return true, nil
+	case e.policy.Teams == nil || team == 0 || !access.Within(netip.PrefixFrom(addr, addr.BitLen())):
+		return false, nil
+	}
+	return listed(ctx, team, addr)
 }
 
 // embedded is the IPv4 address that NAT64 (64:ff9b::/96) and 6to4 (2002::/16)

@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -44,6 +45,7 @@ type HTTPOptions struct {
 	Now     func() time.Time
 	Version string         // of ax, for User-Agent
 	RootCAs *x509.CertPool // nil: the system's
+	Resolve *net.Resolver  // nil: the system's
 }
 
 // HTTP calls HTTP targets (design.md section 11, "Callback"). It knows no
@@ -60,7 +62,7 @@ type HTTP struct {
 // NewHTTP makes the executor.
 func NewHTTP(o HTTPOptions) *HTTP {
 	dial := &dialer{
-		net: &net.Dialer{KeepAlive: 15 * time.Second, Control: o.Egress.Control},
+		net: &net.Dialer{KeepAlive: 15 * time.Second, ControlContext: o.Egress.ControlContext, Resolver: o.Resolve},
 		tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"http/1.1"}},
 	}
 	plain := new(http.Protocols)
@@ -87,6 +89,7 @@ func (h *HTTP) Close() { h.kept.CloseIdleConnections() }
 // httpCall is a call ready to be sent any number of times.
 type httpCall struct {
 	by      *http.Transport
+	team    int64
 	url     string
 	header  http.Header
 	body    []byte
@@ -114,7 +117,8 @@ func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
 // once makes one try. Stale tells that a kept connection turned out closed
 // before a byte was written: nothing happened, and a fresh one will do.
 func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool) {
-	var mark sentMark
+	ctx = withTeam(ctx, c.team)
+	mark := sentMark{may: func(to netip.AddrPort) error { return h.o.Egress.Check(ctx, c.team, to) }}
 	trace := &httptrace.ClientTrace{GotConn: mark.got}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(withEnd(ctx), trace), http.MethodPost, c.url, bytes.NewReader(c.body))
 	if err != nil {
@@ -127,6 +131,9 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool
 	resp, err := c.by.RoundTrip(req)
 	if err != nil {
 		sent := mark.sent()
+		if mark.refused != nil {
+			return broken(ctx, mark.refused, sent), false
+		}
 		return broken(ctx, err, sent), !sent && mark.reused && ctx.Err() == nil
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -147,7 +154,7 @@ func (h *HTTP) prepare(call sched.Call) (httpCall, error) {
 		return httpCall{}, fmt.Errorf("write the body: %w", err)
 	}
 	now := h.o.Now()
-	c := httpCall{by: h.fresh, url: u.String(), body: body, header: http.Header{}}
+	c := httpCall{by: h.fresh, team: call.TeamID, url: u.String(), body: body, header: http.Header{}}
 	if call.Idempotent {
 		c.by = h.kept
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http/httptrace"
+	"net/netip"
 	"sync/atomic"
 
 	"ax/app/fail"
@@ -15,12 +16,16 @@ import (
 type markedConn struct {
 	net.Conn
 	writes atomic.Int64
+	shut   atomic.Bool // nothing is written any more
 	given  atomic.Bool // to a call: what is written from then on is a request
 }
 
 // Write counts before it writes: half a write counts as sent. net/http writes
 // a request of up to 4 KB at once.
 func (c *markedConn) Write(p []byte) (int, error) {
+	if c.shut.Load() {
+		return 0, errBlocked
+	}
 	c.writes.Add(1)
 	n, err := c.Conn.Write(p)
 	if err == nil && c.given.Load() {
@@ -35,6 +40,11 @@ type sentMark struct {
 	conn   *markedConn
 	before int64
 	reused bool
+	// may tells why the call's team may not talk to whom the connection leads
+	// to: it may have been made for a call of another team, or when more was
+	// open.
+	may     func(to netip.AddrPort) error
+	refused error
 }
 
 func (m *sentMark) got(info httptrace.GotConnInfo) {
@@ -47,6 +57,13 @@ func (m *sentMark) got(info httptrace.GotConnInfo) {
 		m.conn.given.Store(true)
 	}
 	m.reused = info.Reused
+	to, _ := c.RemoteAddr().(*net.TCPAddr)
+	if m.refused = m.may(to.AddrPort()); m.refused != nil && m.conn != nil {
+		m.conn.shut.Store(true)
+	}
+	if m.refused != nil {
+		_ = c.Close() // the call ends here; RoundTrip finds it broken
+	}
 }
 
 // sent tells whether anything of the call was written. It is exact once

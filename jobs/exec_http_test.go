@@ -193,6 +193,9 @@ func TestAddressesThatCannotBeCalledAreDefiniteFailures(t *testing.T) {
 		"no such host":       "http://nosuch.invalid/",
 		"blocked":            "http://169.254.169.254/latest/meta-data",
 		"blocked in decimal": "http://2852039166/",
+		"blocked in hex":     "http://0xa9fea9fe/",
+		"blocked in octal":   "http://0251.0376.0251.0376/",
+		"blocked in short":   "http://169.16689662/",
 		"blocked as mapped":  "http://[::ffff:169.254.169.254]/",
 	} {
 		t.Run(name, func(t *testing.T) {

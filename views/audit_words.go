@@ -45,6 +45,8 @@ var auditWords = map[string]string{
 	"token.revoke":        msg("Revoked the token"),
 	"invitation.create":   msg("Invited"),
 	"invitation.withdraw": msg("Withdrew the invitation of"),
+	"allowance.create":    msg("Opened the range"),
+	"allowance.delete":    msg("Closed the range"),
 	"setup.link":          msg("Created the setup link"),
 
 	"task.create":  msg("Created the task"),

@@ -24,7 +24,7 @@ func groupOfSetting(key string) string {
 	switch {
 	case !ok || group == "log":
 		return ""
-	case group == "metrics":
+	case group == "metrics" || group == "debug":
 		return "http"
 	}
 	return group
@@ -50,6 +50,8 @@ var settingWords = map[string]string{
 	"http.external_url":    msg("How people and targets get here: links, receipt addresses, and Secure cookies with https."),
 	"http.trusted_proxies": msg("Whose X-Forwarded-For is believed. Empty: nobody's, so no caller can pretend to be another."),
 	"metrics.addr":         msg("Listener of /metrics. It has no sign-in, so it belongs inside."),
+	"debug.addr":           msg("Listener of /debug/pprof, for a process that is slow or grows. It has no sign-in, so it stays on loopback."),
+	"debug.remote":         msg("Lets that listener be on another address than loopback."),
 
 	"database.dsn":       msg("Empty is SQLite in data_dir, for one process on one machine."),
 	"database.max_conns": msg("Connections at once. Each process has two more for its signs of life, so that a full pool isn't taken for a death."),
@@ -74,7 +76,7 @@ var settingWords = map[string]string{
 	"worker.servers":        msg("Asynq servers that share them. 0 chooses."),
 	"worker.queues":         msg("Queues and their weights: weight 6 is looked at six times as often as 1."),
 	"worker.shutdown_grace": msg("How long running work may take to end when the process is told to stop."),
-	"worker.allow_networks": msg("Ranges inside your network that targets may be in. Narrow them where strangers edit tasks. Metadata services of clouds are never allowed."),
+	"worker.allow_networks": msg("Ranges inside your network that targets of every team may be in; others are opened on a team's page. Empty on the embedded default: this machine. Metadata services of clouds are never open."),
 
 	"defaults.timeout_seconds":      msg("Longer work holds a worker's place; it should answer 202 and send a receipt."),
 	"defaults.retries":              msg("Repeats of a failed attempt before the dead letter. Most faults of a target are over within two minutes."),

@@ -2,6 +2,7 @@ package views
 
 import (
 	"context"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -33,6 +34,11 @@ type TeamPage struct {
 	Tokens      []access.APIToken
 	MayManage   bool
 
+	Allowances []access.Allowance // ranges inside the network that are open to it
+	Networks   []netip.Prefix     // those that are open to every team
+	Newcomers  bool               // they are because nothing else was configured
+	MayOpen    bool               // the viewer may open ranges, and close them
+
 	Form   string // the form that is open again: one of the ids of team.templ
 	Values TeamValues
 	Errors []fault.FieldError
@@ -50,6 +56,8 @@ type TeamValues struct {
 	Login, MemberRole              string
 	For, InviteRole                string
 	TokenName, TokenRole, TokenEnd string
+	Prefix, OpenReason             string
+	Range, CloseReason             string
 }
 
 // The forms of a team page.
@@ -58,6 +66,8 @@ const (
 	FormInvite = "invite"
 	FormToken  = "new-token"
 	FormRename = "rename"
+	FormOpen   = "open-range"
+	FormClose  = "close-range"
 )
 
 // roleWord is a role as people read it.
@@ -162,4 +172,13 @@ func orDash(s string) string {
 		return dash
 	}
 	return s
+}
+
+// ranges are the team's own, to choose one from.
+func (p TeamPage) ranges() []ui.Option {
+	out := make([]ui.Option, len(p.Allowances))
+	for i, a := range p.Allowances {
+		out[i] = ui.Option{Value: strconv.FormatInt(a.ID, 10), Label: a.Prefix.String()}
+	}
+	return out
 }

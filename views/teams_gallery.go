@@ -1,6 +1,7 @@
 package views
 
 import (
+	"net/netip"
 	"time"
 
 	"ax/app/access"
@@ -11,6 +12,9 @@ import (
 func teamExamples() []Example {
 	team := access.Team{ID: 1, Code: "payments", Name: "Payments 支付团队", CreatedAt: ago(4000 * time.Hour)}
 	owned := sampleTeam(team)
+	open := owned
+	open.MayOpen, open.Form, open.Values.Prefix, open.Newcomers = true, FormOpen, "169.254.169.254", true
+	open.Errors = []fault.FieldError{fault.Field("prefix", "%s is a metadata service of clouds: it hands out credentials, and nothing opens it", "169.254.169.254")}
 	once := owned
 	once.Link, once.Until = "https://ax.example.com/invitation?token=Zx3kP0Qm8vJr5tWc1nYb7hUe4sLa9dFg2iKo6pRq0wE", ahead(72*time.Hour)
 	token := owned
@@ -36,6 +40,7 @@ func teamExamples() []Example {
 		{Name: "team-link", Component: TeamDetail(once)},
 		{Name: "team-token", Component: TeamDetail(token)},
 		{Name: "team-refused", Component: TeamDetail(refused)},
+		{Name: "team-open-refused", Component: TeamDetail(open)},
 		{Name: "team-seen", Component: TeamDetail(seen)},
 		{Name: "users", Component: Users(sampleUsers(team))},
 		{Name: "users-none", Component: Users(UsersPage{Words: "zz"})},
@@ -62,6 +67,11 @@ func sampleTeam(team access.Team) TeamPage {
 			{Person: sampleUser(1, "ops-lead"), Role: access.Owner, LastSeen: ago(4 * time.Second)},
 			{Person: sampleUser(2, "pay-oncall"), Role: access.Operator, LastSeen: ago(26 * time.Hour)},
 			{Person: gone, Role: access.Viewer},
+		},
+		Networks: access.Loopback(),
+		Allowances: []access.Allowance{
+			{ID: 1, Prefix: netip.MustParsePrefix("10.20.0.0/16"), Reason: "order services, asked for by store-dev 订单服务", CreatedBy: "ops-lead"},
+			{ID: 2, Prefix: netip.MustParsePrefix("fd12:3456:789a::/48"), Reason: "the ledger's own network", CreatedBy: "ops-lead"},
 		},
 		Invitations: []access.Invitation{
 			{ID: 7, For: "store-dev@example.com", Role: access.Editor, CreatedBy: "ops-lead", ExpiresAt: ahead(46 * time.Hour)},

@@ -23,6 +23,7 @@ type memory struct {
 	second   map[int64]SecondStep
 	recovery map[int64]map[string]bool // user, digest: used
 	halves   map[string]HalfSignIn
+	allowed  map[int64]Allowance
 	audit    []Entry
 	touches  int
 	last     int64
@@ -34,6 +35,7 @@ func newMemory() *memory {
 		people: map[int64]Person{}, teams: map[int64]Team{}, members: map[int64]map[int64]Role{},
 		open: map[string]Session{}, tokens: map[int64]APIToken{}, settings: map[string]string{},
 		second: map[int64]SecondStep{}, recovery: map[int64]map[string]bool{}, halves: map[string]HalfSignIn{},
+		allowed: map[int64]Allowance{},
 	}
 }
 

@@ -58,6 +58,7 @@ type house struct {
 	tokens   *Tokens
 	teams    *Teams
 	setup    *Setup
+	allows   *Allowances
 }
 
 func newHouse(t *testing.T) *house {
@@ -69,6 +70,7 @@ func newHouse(t *testing.T) *house {
 	require.NoError(t, err)
 	h.tokens = NewTokens(h.memory, h.now)
 	h.teams = NewTeams(h.memory, h.now)
+	h.allows = NewAllowances(h.memory, h.now)
 	h.setup = NewSetup(SetupOptions{Store: h.memory, Hasher: h.hasher, Zone: zones, Now: h.now})
 	return h
 }

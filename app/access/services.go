@@ -10,6 +10,7 @@ type Services struct {
 	Teams       *Teams
 	Setup       *Setup
 	Invitations *Invitations
+	Allowances  *Allowances
 	Audit       *Reader
 	Refusals    *Refusals // whoever runs them flushes them
 }
@@ -22,6 +23,7 @@ type Store interface {
 	teamStore
 	setupStore
 	invitationStore
+	allowanceStore
 	auditStore
 }
 
@@ -45,6 +47,7 @@ func NewServices(o ServicesOptions) (Services, error) {
 		Teams:       NewTeams(o.Store, o.Now),
 		Setup:       NewSetup(SetupOptions{Store: o.Store, Hasher: o.Hasher, Zone: o.Zone, Now: o.Now}),
 		Invitations: NewInvitations(InvitationsOptions{Store: o.Store, Hasher: o.Hasher, Zone: o.Zone, Now: o.Now}),
+		Allowances:  NewAllowances(o.Store, o.Now),
 		Audit:       NewReader(o.Store),
 		Refusals:    NewRefusals(o.Store, o.Now),
 	}, err

@@ -10,6 +10,7 @@ import (
 // it could change.
 type Call struct {
 	InstanceID  string
+	TeamID      int64 // whose task it is: which addresses may be called
 	TaskCode    string
 	BizID       string
 	Key         string // Idempotency-Key, the same for all attempts and replays

@@ -269,7 +269,7 @@ func newOffice() *office {
 	b, h, clock := newBook(), &hands{}, NewClock(noon)
 	return &office{
 		book: b, hands: h,
-		tasks:     NewTasks(b, h, clock, ids("new"), defaults()),
+		tasks:     NewTasks(b, h, rules{b}, clock, ids("new"), defaults()),
 		instances: NewInstances(b, h, h, clock),
 		letters:   NewLetters(b, h, clock, ids("new")),
 	}

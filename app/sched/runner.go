@@ -281,7 +281,7 @@ func (r *Runner) call(ctx context.Context, job run) (Result, error) {
 		payload = task.Spec.Payload // a slot has none of its own
 	}
 	res := r.exec.Execute(tctx, Call{
-		InstanceID: in.ID, TaskCode: task.Code, BizID: in.BizID, Key: in.Key(task.Code),
+		InstanceID: in.ID, TeamID: task.TeamID, TaskCode: task.Code, BizID: in.BizID, Key: in.Key(task.Code),
 		Attempt: in.Attempt, Replay: in.Replay, ScheduledAt: in.WantedAt, Payload: payload, Idempotent: task.Spec.Policy.Idempotent,
 		Target: task.Spec.Target, ReceiptURL: url, ReceiptToken: token,
 	})

@@ -24,7 +24,7 @@ func TestATargetIsCalledAndTheResultSettled(t *testing.T) {
 		}
 		require.Equal(t, Answer{}, w.run(t.Context()))
 		require.Equal(t, []Call{{
-			InstanceID: w.in.ID, TaskCode: "close-orders", BizID: "order-17", Key: "close-orders/order-17", Attempt: 2, Replay: 2,
+			InstanceID: w.in.ID, TeamID: shop, TaskCode: "close-orders", BizID: "order-17", Key: "close-orders/order-17", Attempt: 2, Replay: 2,
 			ScheduledAt: w.in.WantedAt, Payload: w.in.Payload, Target: w.task.Spec.Target, Idempotent: true,
 			ReceiptURL: "https://ax.example/r/" + w.in.ID, ReceiptToken: "token-2",
 		}}, w.target.calls)

@@ -3,6 +3,7 @@ package sched
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -59,18 +60,24 @@ type handover interface {
 	HandOver(ctx context.Context, messages []Message) (int, error)
 }
 
+// targets tell whether tasks of a team may call an address.
+type targets interface {
+	MayCall(ctx context.Context, team int64, addr netip.Addr) (bool, error)
+}
+
 // Tasks are the use cases of tasks. Each checks the actor's right itself.
 type Tasks struct {
 	store    taskStore
 	hand     handover
+	targets  targets
 	clock    *Clock
 	newID    func() string
 	defaults Defaults
 }
 
 // NewTasks makes the use cases.
-func NewTasks(store taskStore, hand handover, clock *Clock, newID func() string, d Defaults) *Tasks {
-	return &Tasks{store: store, hand: hand, clock: clock, newID: newID, defaults: d}
+func NewTasks(store taskStore, hand handover, to targets, clock *Clock, newID func() string, d Defaults) *Tasks {
+	return &Tasks{store: store, hand: hand, targets: to, clock: clock, newID: newID, defaults: d}
 }
 
 // Defaults that a new task gets.
@@ -118,7 +125,11 @@ func (s *Tasks) Create(ctx context.Context, by access.Actor, w TaskSpec) (Task, 
 	if calErr != nil && fault.KindOf(calErr) != fault.KindInvalid {
 		return Task{}, calErr
 	}
-	if fields := slices.Concat(fault.Fields(err), fault.Fields(teamErr), fault.Fields(calErr)); len(fields) > 0 {
+	toErr := s.targetFor(ctx, team.ID, w.Target)
+	if toErr != nil && fault.KindOf(toErr) != fault.KindInvalid {
+		return Task{}, toErr
+	}
+	if fields := slices.Concat(fault.Fields(err), fault.Fields(teamErr), fault.Fields(calErr), fault.Fields(toErr)); len(fields) > 0 {
 		return Task{}, fault.Invalid(fields...)
 	}
 	if err := s.unsafeAllowed(by, team.ID, Task{}, t); err != nil {
@@ -217,6 +228,10 @@ func (s *Tasks) update(ctx context.Context, by access.Actor, read Task, w TaskSp
 	if calErr != nil && fault.KindOf(calErr) != fault.KindInvalid {
 		return Task{}, calErr
 	}
+	toErr := s.targetChange(ctx, read, w.Target)
+	if toErr != nil && fault.KindOf(toErr) != fault.KindInvalid {
+		return Task{}, toErr
+	}
 	now := s.clock.Now()
 	t, _, err := s.store.ChangeTask(ctx, TaskChange{
 		Code: read.Code, Now: now, By: by, Note: w.Note, Version: true, Owed: true,
@@ -225,7 +240,7 @@ func (s *Tasks) update(ctx context.Context, by access.Actor, read Task, w TaskSp
 				return Task{}, access.Entry{}, err
 			}
 			t, err := w.Resolve(old, s.defaults, now)
-			if fields := append(fault.Fields(err), fault.Fields(calErr)...); len(fields) > 0 {
+			if fields := slices.Concat(fault.Fields(err), fault.Fields(calErr), fault.Fields(toErr)); len(fields) > 0 {
 				return Task{}, access.Entry{}, fault.Invalid(fields...)
 			}
 			t.Calendar = cal

@@ -36,6 +36,9 @@ func (s *Tasks) Move(ctx context.Context, by access.Actor, code string, m TeamMo
 	if err != nil {
 		return Task{}, err
 	}
+	if err := s.targetOf(ctx, to.ID, read); err != nil {
+		return Task{}, err
+	}
 	now, version := s.clock.Now(), cmp.Or(m.Read, read.Version)
 	t, due, err := s.store.ChangeTask(ctx, TaskChange{
 		Code: code, Now: now, By: by, Version: true, Owed: true,
@@ -53,6 +56,19 @@ func (s *Tasks) Move(ctx context.Context, by access.Actor, code string, m TeamMo
 		_, _ = s.hand.HandOver(ctx, due) // the dispatcher repeats what failed
 	}
 	return t, err
+}
+
+// targetOf refuses a team that may not call what the task calls.
+func (s *Tasks) targetOf(ctx context.Context, team int64, t Task) error {
+	err := s.targetFor(ctx, team, t.Written("").Target)
+	if fault.KindOf(err) != fault.KindInvalid {
+		return err
+	}
+	var bad []fault.FieldError
+	for _, f := range fault.Fields(err) {
+		bad = append(bad, fault.FieldError{Name: "team", Text: f.Text})
+	}
+	return fault.Invalid(bad...)
 }
 
 // mayMove judges a move by the task as it is under its lock.

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -107,6 +108,21 @@ func TestAMoveIsRefused(t *testing.T) {
 			requireUntouched(t, o)
 		})
 	}
+}
+
+// A task isn't given to a team that may not call what it calls.
+func TestATaskMovesOnlyWhereItsTargetMayBeCalled(t *testing.T) {
+	o := newOffice()
+	task := o.book.tasks["close-orders"]
+	task.Spec.Target.URL = "http://10.1.2.3/x" // open to the shop alone
+	o.book.tasks["close-orders"] = task
+	_, err := o.tasks.Move(t.Context(), inBoth(access.Owner, access.Owner), "close-orders", TeamMove{Team: "depot"})
+	require.Equal(t, []string{"team"}, fieldNames(err))
+	require.ErrorContains(t, err, "This team may not call 10.1.2.3")
+	require.Equal(t, int64(shop), o.book.tasks["close-orders"].TeamID)
+	o.book.fail["MayCall"] = errors.New("the ledger is away")
+	_, err = o.tasks.Move(t.Context(), inBoth(access.Owner, access.Owner), "close-orders", TeamMove{Team: "depot"})
+	require.ErrorContains(t, err, "the ledger is away")
 }
 
 func TestACalendarOfAllMovesAlong(t *testing.T) {

@@ -40,7 +40,7 @@ func (s side) run(ctx context.Context, o options, dir string) (r result, err err
 	if err != nil {
 		return r, err
 	}
-	env := []string{"AX_HTTP_ADDR=127.0.0.1:" + freePort(), "AX_DATA_DIR=" + dir, "AX_LOG_LEVEL=warn"}
+	env := []string{"AX_HTTP_ADDR=127.0.0.1:" + freePort(), "AX_DATA_DIR=" + dir, "AX_LOG_LEVEL=warn", "AX_WORKER_ALLOW_NETWORKS=127.0.0.0/8"}
 	dsn := "file:" + filepath.Join(dir, "ax.db") + "?_pragma=busy_timeout(20000)&_txlock=immediate"
 	driver := "sqlite"
 	if s.mysql {

@@ -47,6 +47,7 @@ func (n *node) start(extra ...string) error {
 		"AX_ROLES=" + n.roles, "AX_HTTP_ADDR=127.0.0.1:" + strconv.Itoa(n.port), "AX_METRICS_ADDR=127.0.0.1:" + strconv.Itoa(n.metrics),
 		"AX_HTTP_EXTERNAL_URL=" + n.h.api, "AX_DATA_DIR=" + n.h.dir,
 		"AX_DATABASE_DSN=" + n.h.dsn(n.db.addr()), "AX_REDIS_ADDR=" + n.redis.addr(), "AX_SECRET=" + benchSecret,
+		"AX_WORKER_ALLOW_NETWORKS=127.0.0.0/8", // the target is here
 	}, pulse...)
 	env = append(append(env, n.env...), extra...)
 	var err error

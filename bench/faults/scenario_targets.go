@@ -12,7 +12,7 @@ func targets() []scenario {
 		{name: "F25", says: "targets just under, at and over the limit of 1 s", smoke: true, works: slowTargets, run: restFor(8 * time.Second), after: slowEnds},
 		{name: "F26", says: "targets that accept and stay silent, don't accept, stall in the TLS handshake (TIME-05)", smoke: true, worksAt: silentTargets, run: countGoroutines(7 * time.Second), after: silentEnds},
 		{name: "F27", says: "targets that drip, flood without end and answer with a gzip bomb (TIME-07)", smoke: true, works: greedyTargets, run: watchMemory(9 * time.Second), after: greedyEnds, pace: 0.6},
-		{name: "F28", says: "targets that redirect: 301 to 308, in a loop, to a metadata service, to a file", works: redirectingTargets, run: restFor(6 * time.Second), after: redirectedEnds},
+		{name: "F28", says: "targets that redirect: 301 to 308, in a loop, to a metadata service, to a file", works: redirectingTargets, prepare: toMetadata(), run: restFor(6 * time.Second), after: redirectedEnds},
 		{name: "F29", says: "targets that answer with wrong lengths, bad chunks, half a status line, storms of 1xx (TIME-10)", works: brokenTargets, run: countGoroutines(8 * time.Second), after: brokenEnds},
 		{name: "F30", says: "targets that answer 429 and 503 with Retry-After of 0, 10, 10^9 and a date", works: busyTargets, run: restFor(7 * time.Second), after: busyEnds},
 		{name: "F31", says: "receipts 50 at once, late, foreign, forged, of older attempts, after a replay, before our settle", smoke: true, works: receiptWork, run: endAwaiting, after: receiptEnds},
@@ -155,8 +155,15 @@ func greedyEnds(_ context.Context, h *house) error {
 
 var redirects = []string{"301", "302", "307", "308", "loop", "meta", "file"}
 
+// toMetadata gives the task meta a target that ax refuses when it is written,
+// as a name would that leads there.
+func toMetadata() []string {
+	return []string{"CREATE TRIGGER bench_meta BEFORE INSERT ON tasks FOR EACH ROW IF NEW.code='meta' THEN " +
+		"SET NEW.spec=JSON_SET(NEW.spec, '$.target.url', 'http://169.254.169.254/latest/meta-data/'); END IF"}
+}
+
 func redirectingTargets() []work {
-	out := append(fewSlots(), work{code: "meta", path: "http://169.254.169.254/latest/meta-data/", schedule: manual, rate: 2, timeout: 5})
+	out := append(fewSlots(), work{code: "meta", path: "/landed", schedule: manual, rate: 2, timeout: 5})
 	for _, how := range redirects {
 		out = append(out, work{code: "to-" + how, path: "/redirect/" + how, schedule: manual, rate: 1.5, timeout: 5})
 	}

@@ -119,6 +119,7 @@ func (h *house) open(ctx context.Context, program string) error {
 	h.env = []string{
 		"AX_HTTP_ADDR=127.0.0.1:" + web, "AX_HTTP_EXTERNAL_URL=" + h.api, "AX_DATA_DIR=" + h.dir, "AX_DATABASE_DSN=" + dsn,
 		"AX_REDIS_ADDR=127.0.0.1:" + redis, "AX_SECRET=" + strings.Repeat("real-input-", 4), "AX_LOG_FORMAT=json",
+		"AX_WORKER_ALLOW_NETWORKS=127.0.0.0/8", // the target is here
 	}
 	// All at once: they share the migration of the empty database.
 	for _, role := range []string{"web", "scheduler", "worker"} {
