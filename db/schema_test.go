@@ -106,6 +106,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"recovery_codes":    {"unique (user_id, code_hash)"},
 		"half_sign_ins":     {"unique (id_hash)", "(expires_at)"},
 		"target_allowances": {"unique (team_id, prefix)"},
+		"secrets":           {"unique (team_id, name)"},
 		"stats_minute":      {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -23,6 +23,7 @@ type book struct {
 	letters   map[int64]Letter
 	members   map[string]int64
 	calendars map[string]*calendar.Calendar
+	secrets   []access.Secret // of the shop
 	owed      []Message // what a change makes due
 
 	created  []Instance // triggered or replayed
@@ -52,6 +53,13 @@ func newBook() *book {
 		received:  Received{State: Succeeded, TaskID: t.ID},
 		fail:      map[string]error{},
 	}
+}
+
+func (b *book) Secrets(_ context.Context, team int64) ([]access.Secret, error) {
+	if team != shop {
+		return nil, b.fail["Secrets"]
+	}
+	return b.secrets, b.fail["Secrets"]
 }
 
 func (b *book) Team(_ context.Context, code string) (access.Team, error) {

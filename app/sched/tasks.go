@@ -51,6 +51,7 @@ type taskStore interface {
 	TaskVersions(ctx context.Context, taskID int64, limit int) ([]TaskVersion, error)
 	Trigger(ctx context.Context, in Instance, e access.Entry) (Instance, bool, error)
 	Calendar(ctx context.Context, code string) (*calendar.Calendar, error)
+	Secrets(ctx context.Context, team int64) ([]access.Secret, error)
 }
 
 // handover sends what a use case just committed.
