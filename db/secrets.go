@@ -119,16 +119,15 @@ func (d *DB) InsertSecret(ctx context.Context, s access.Secret, sealed string, m
 // Faults: NotFound.
 func (d *DB) ChangeSecret(ctx context.Context, s access.Secret, sealed string, e access.Entry) error {
 	return d.tx(ctx, "change a secret", func(tx *gorm.DB) error {
+		if err := d.lockSecret(tx, s); err != nil {
+			return err
+		}
 		set, args := "hosts=?, changed_by=?, changed_at=?", []any{strings.Join(s.Hosts, " "), clip(s.ChangedBy, 100), at(s.ChangedAt)}
 		if sealed != "" {
 			set, args = set+", sealed=?", append(args, sealed)
 		}
-		done := tx.Exec("UPDATE secrets SET "+set+" WHERE id=? AND team_id=?", append(args, s.ID, s.TeamID)...)
-		if done.Error != nil {
-			return done.Error
-		}
-		if done.RowsAffected == 0 {
-			return fault.NotFound("There is no such secret")
+		if err := tx.Exec("UPDATE secrets SET "+set+" WHERE id=?", append(args, s.ID)...).Error; err != nil {
+			return err
 		}
 		return recordAudit(tx, e)
 	})
@@ -138,6 +137,9 @@ func (d *DB) ChangeSecret(ctx context.Context, s access.Secret, sealed string, e
 // it).
 func (d *DB) DeleteSecret(ctx context.Context, s access.Secret, e access.Entry) error {
 	return d.tx(ctx, "delete a secret", func(tx *gorm.DB) error {
+		if err := d.lockSecret(tx, s); err != nil {
+			return err
+		}
 		naming, err := tasksNaming(tx, s.TeamID)
 		if err != nil {
 			return err
@@ -145,15 +147,20 @@ func (d *DB) DeleteSecret(ctx context.Context, s access.Secret, e access.Entry) 
 		if codes := naming[s.Name]; len(codes) > 0 {
 			return fault.Conflict("%s is named by %s; take it out of the headers there first", s.Name, few(codes))
 		}
-		done := tx.Exec("DELETE FROM secrets WHERE id=? AND team_id=?", s.ID, s.TeamID)
-		if done.Error != nil {
-			return done.Error
-		}
-		if done.RowsAffected == 0 {
-			return fault.NotFound("There is no such secret")
+		if err := tx.Exec("DELETE FROM secrets WHERE id=?", s.ID).Error; err != nil {
+			return err
 		}
 		return recordAudit(tx, e)
 	})
+}
+
+func (d *DB) lockSecret(tx *gorm.DB, s access.Secret) error {
+	var ids []string
+	err := tx.Raw("SELECT id FROM secrets WHERE id=? AND team_id=?"+d.dialect.forUpdate, s.ID, s.TeamID).Scan(&ids).Error
+	if err == nil && len(ids) == 0 {
+		err = fault.NotFound("There is no such secret")
+	}
+	return err
 }
 
 // few names the first three.
