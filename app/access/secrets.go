@@ -73,7 +73,7 @@ func NewSecrets(store secretStore, sealer Sealer, now func() time.Time) *Secrets
 type NewSecret struct {
 	Name  string // A-Z, 0-9 and _, beginning with a letter; never changes
 	Value string // empty, at a change: the one from before
-	Hosts string // apart by commas, spaces or lines
+	Hosts string // apart by commas, spaces or lines; empty, at a change: those from before
 }
 
 var secretName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}$`)
@@ -122,7 +122,7 @@ func (s *Secrets) Add(ctx context.Context, a Actor, team Team, in NewSecret) (Se
 // masked stands for a value in the audit.
 const masked = "***"
 
-// Change gives a secret other hosts and, unless it is empty, another value. A
+// Change gives a secret another value or other hosts; what is empty stays. A
 // host that it had not needs the value again: so nobody who doesn't know it
 // can have it sent where they can read it. Owners of the team only.
 // Faults: NotFound, Denied, Invalid (value, hosts).
@@ -137,7 +137,9 @@ func (s *Secrets) Change(ctx context.Context, a Actor, team Team, name string, i
 	is := was
 	is.ChangedBy, is.ChangedAt = a.Name, s.now()
 	var bad, badValue []fault.FieldError
-	is.Hosts, bad = readHosts(in.Hosts)
+	if strings.TrimSpace(in.Hosts) != "" {
+		is.Hosts, bad = readHosts(in.Hosts)
+	}
 	further := slices.ContainsFunc(is.Hosts, func(h string) bool { return !slices.Contains(was.Hosts, h) })
 	switch {
 	case in.Value != "":

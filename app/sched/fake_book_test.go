@@ -24,7 +24,7 @@ type book struct {
 	members   map[string]int64
 	calendars map[string]*calendar.Calendar
 	secrets   []access.Secret // of the shop
-	owed      []Message // what a change makes due
+	owed      []Message       // what a change makes due
 
 	created  []Instance // triggered or replayed
 	changes  []TaskChange
