@@ -135,14 +135,21 @@ func TestNoSecretIsFoundAgain(t *testing.T) {
 	found["the session of who came by it"] = bob.cookie()
 	found["a password link"] = find(t, `/invitation\?token=([0-9A-Za-z_-]{20,})`, ada.post("/users/bob/password-link"))
 
-	a.task("echo", echo.URL)
+	found["a secret of the team"], found["another one"] = "canary of pay 77777777", "Y2FuYXJ5OmNhbmFyeSBvZiBiYXNpYyA3Nw=="
+	found["the password in it"] = "canary of basic 77"
+	ada.post("/teams/default/secrets", "secret_name", "PAY_TOKEN", "secret_value", found["a secret of the team"], "secret_hosts", "127.0.0.1")
+	ada.post("/teams/default/secrets", "secret_name", "PAY_BASIC", "secret_value", found["another one"], "secret_hosts", "127.0.0.1")
+	a.task("echo", echo.URL, func(w map[string]any) {
+		w["target"].(map[string]any)["headers"] = map[string]any{"X-Token": "{{secret:PAY_TOKEN}}", "Authorization": "Basic {{secret:PAY_BASIC}}"}
+	})
 	require.NoError(t, a.trigger("echo", "o-1", nil))
 	a.settles("echo", map[string]int{"failed": 1}, 30*time.Second)
 	found["a receipt's token"] = echo.got()[0].Header.Get("Ax-Receipt-Token")
+	require.Equal(t, found["a secret of the team"], echo.got()[0].Header.Get("X-Token"))
 	found["a signature"] = echo.got()[0].Header.Get("Ax-Signature")
 	a.call("POST", "/tasks/echo/trigger", map[string]any{"biz_id": "later", "delay_seconds": 3600}, http.StatusAccepted)
 	for what, secret := range found {
-		require.Greater(t, len(secret), 20, what)
+		require.Greater(t, len(secret), 15, what)
 	}
 
 	pages := crawl(t, ada, found)

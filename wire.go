@@ -110,7 +110,7 @@ func (p *parts) buildEngine() {
 	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: d, Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
 	p.sweeper = sched.NewSweeper(d, p.queue, p.node, p.clock, p.log)
 	p.egress = jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks(), Teams: jobs.NewTeamLists(d, time.Now)})
-	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version})
+	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
 		Store: d, Node: p.node, Clock: p.clock, Exec: jobs.Executors{sched.TargetHTTP: p.http},
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
@@ -387,4 +387,33 @@ func (q queueReader) List(ctx context.Context) ([]app.QueueInfo, error) {
 		out = append(out, info)
 	}
 	return out, away
+}
+
+// serveMetrics opens the listener of /metrics, if one is configured.
+func (p *parts) serveMetrics() (closeIt func(), err error) {
+	if p.cfg.Metrics.Addr == "" {
+		return func() {}, nil
+	}
+	h, err := app.NewMetrics(app.MetricsOptions{Log: p.log, Version: version, Clock: p.clock.Now, Beats: p.cfg.pulse(), Reports: p.reports, Queues: p.queues()})
+	if err != nil {
+		return nil, err
+	}
+	l, err := app.ListenMetrics(p.cfg.Metrics.Addr, h, p.log)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = l.Close() }, nil
+}
+
+// serveDebug opens the listener of profiles, if one is configured.
+func (p *parts) serveDebug() (closeIt func(), err error) {
+	if p.cfg.Debug.Addr == "" {
+		return func() {}, nil
+	}
+	l, err := app.ListenDebug(p.cfg.Debug.Addr, p.log)
+	if err != nil {
+		return nil, err
+	}
+	p.log.Warn("profiles of this process are served, without a sign-in", "addr", l.Addr())
+	return func() { _ = l.Close() }, nil
 }

@@ -103,6 +103,10 @@ func (w *bodyWalk) kind(t reflect.Type, token json.Token, path string) {
 		if w.fits(token == json.Delim('['), token, path, "A list is needed here") {
 			w.list(t.Elem(), path)
 		}
+	case reflect.Map:
+		if w.fits(token == json.Delim('{'), token, path, "An object is needed here") {
+			w.named(t.Elem(), path)
+		}
 	case reflect.String:
 		_, ok := token.(string)
 		w.fits(ok, token, path, "A text is needed here")
@@ -160,6 +164,20 @@ func (w *bodyWalk) object(t reflect.Type, path string) {
 			w.value(field, at)
 		}
 		seen[name] = true
+	}
+	w.next()
+}
+
+// named checks an object whose names are the caller's.
+func (w *bodyWalk) named(t reflect.Type, path string) {
+	seen := map[string]bool{}
+	for w.dec.More() {
+		name, _ := w.next().(string)
+		if seen[name] {
+			w.refuse(join(path, name), "This field stands here twice")
+		}
+		seen[name] = true
+		w.value(t, join(path, name))
 	}
 	w.next()
 }

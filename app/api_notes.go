@@ -66,8 +66,9 @@ func taskNotes() map[string]map[string]fieldNote {
 			"jitter_seconds": {"Not yet: refused", nil, ""},
 		},
 		"TargetSpec": {
-			"kind": {"How the target is called", "http", "http"},
-			"url":  {"Gets a POST for every attempt; http or https", "https://orders.internal/close", ""},
+			"kind":    {"How the target is called", "http", "http"},
+			"url":     {"Gets a POST for every attempt; http or https", "https://orders.internal/close", ""},
+			"headers": {"Sent with each call. Credentials stand in secrets of the team and are named: {{secret:NAME}}", map[string]any{"Authorization": "Bearer {{secret:PAY_TOKEN}}"}, ""},
 		},
 		"PolicySpec": {
 			"timeout_seconds": {"Of one attempt, 1 to 86,400; left out: the installation's default", 30, ""},

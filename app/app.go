@@ -157,6 +157,7 @@ type App struct {
 	setup       *access.Setup
 	invitations *access.Invitations
 	allowances  *access.Allowances
+	secrets     *access.Secrets
 	networks    []netip.Prefix // open to targets of every team
 	newcomers   bool           // they are because nothing else was configured
 	audit       *access.Reader
@@ -194,7 +195,7 @@ func New(o Options) (*App, error) {
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
-		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, audit: o.Audit, refusals: o.Refusals,
+		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, audit: o.Audit, refusals: o.Refusals,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
 	}

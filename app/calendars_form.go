@@ -1,6 +1,8 @@
 package app
 
 import (
+	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/gin-gonic/gin"
@@ -152,17 +154,18 @@ func (a *App) saveCalendar(c *gin.Context) (reply, error) {
 
 // renamed puts the errors of one field at another.
 func renamed(err error, from, to string) error {
-	if fault.KindOf(err) != fault.KindInvalid {
+	e, ok := errors.AsType[*fault.Error](err)
+	if !ok || len(e.Fields) == 0 {
 		return err
 	}
-	var fields []fault.FieldError
-	for _, e := range fault.Fields(err) {
-		if e.Name == from {
-			e.Name = to
+	out := *e
+	out.Fields = slices.Clone(e.Fields)
+	for i := range out.Fields {
+		if out.Fields[i].Name == from {
+			out.Fields[i].Name = to
 		}
-		fields = append(fields, e)
 	}
-	return fault.Invalid(fields...)
+	return &out
 }
 
 // setDays lists days as off or worked, or takes them out.

@@ -68,6 +68,8 @@ func (w *world) furnish(h *house) {
 	require.NoError(h.t, err)
 	_, err = h.opt.Allowances.Add(h.t.Context(), root, h.team, "10.1.0.0/16", "a test")
 	require.NoError(h.t, err)
+	_, err = h.opt.Secrets.Add(h.t.Context(), root, h.team, access.NewSecret{Name: "PAY_TOKEN", Value: "a secret value", Hosts: "pay.example.com"})
+	require.NoError(h.t, err)
 	w.names = map[string]string{
 		"/tasks :code": "orders.send", "/calendars :code": "orders.send", "/tasks :action": "disable", "/tasks :version": "1",
 		"/instances :id": h.trigger("orders.send", "o-2").ID, "/instances :id=failed": l.InstanceID,

@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"ax/app/cron"
+	"ax/app/fault"
 	"ax/app/sched"
 	"ax/views"
 )
@@ -21,7 +22,7 @@ func (a *App) taskFields(c *gin.Context) (*form, error) { return a.form(c) }
 func (f *form) typedTask() views.TaskValues {
 	return views.TaskValues{
 		Code: f.text("code"), Name: f.text("name"), Team: f.text("team"), Group: f.text("group"), Owner: f.text("owner"), Tags: f.text("tags"),
-		Enabled: f.ticked("enabled"), URL: f.text("target.url"), Payload: f.raw("payload"), Queue: f.text("queue"),
+		Enabled: f.ticked("enabled"), URL: f.text("target.url"), Headers: f.raw("target.headers"), Payload: f.raw("payload"), Queue: f.text("queue"),
 		Kind: f.text("schedule.kind"), Cron: f.raw("schedule.cron"), Zone: f.text("schedule.timezone"),
 		Every: f.text("schedule.every_seconds"), Anchor: f.text("schedule.anchor"), RunAt: f.text("schedule.run_at"), Delay: f.text("schedule.delay_seconds"),
 		FixedDelay: f.text("schedule.fixed_delay"), RunNow: f.ticked("schedule.run_now"),
@@ -43,11 +44,29 @@ func (f *form) taskSpec(v views.Viewer, typed views.TaskValues, old sched.Task) 
 	return sched.TaskSpec{
 		Code: typed.Code, Name: typed.Name, Team: typed.Team, Group: typed.Group, Owner: typed.Owner, Tags: f.words("tags"),
 		Schedule: f.scheduleSpec(v, typed, old),
-		Target:   sched.TargetSpec{Kind: sched.TargetHTTP, URL: typed.URL},
+		Target:   sched.TargetSpec{Kind: sched.TargetHTTP, URL: typed.URL, Headers: f.headers("target.headers", typed.Headers)},
 		Policy:   f.policySpec(typed),
 		Queue:    typed.Queue, Payload: json.RawMessage(typed.Payload), Enabled: new(typed.Enabled),
 		Version: typed.Version, Note: typed.Note,
 	}
+}
+
+// headers reads one header on each line, as Name: value.
+func (f *form) headers(name, text string) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		header, value, ok := strings.Cut(line, ":")
+		header = strings.TrimSpace(header)
+		if _, twice := out[header]; !ok || twice {
+			f.bad = append(f.bad, fault.Field(name, "One header on each line, as Name: value, each name once; this is %q", line))
+			return nil
+		}
+		out[header] = strings.TrimSpace(value)
+	}
+	return out
 }
 
 func (f *form) scheduleSpec(v views.Viewer, typed views.TaskValues, old sched.Task) sched.ScheduleSpec {

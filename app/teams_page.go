@@ -25,6 +25,9 @@ func (a *App) teamRoutes() []route {
 		{http.MethodPost, "/teams/:team/tokens/:id/revoke", (*App).revokeToken, access.ManageTeam, false},
 		{http.MethodPost, "/teams/:team/allowances", (*App).openRange, access.Administer, false},
 		{http.MethodPost, "/teams/:team/allowances/remove", (*App).closeRange, access.Administer, false},
+		{http.MethodPost, "/teams/:team/secrets", (*App).addSecret, access.ManageSecrets, false},
+		{http.MethodPost, "/teams/:team/secrets/change", (*App).changeSecret, access.ManageSecrets, false},
+		{http.MethodPost, "/teams/:team/secrets/remove", (*App).removeSecret, access.ManageSecrets, false},
 	}
 }
 
@@ -86,7 +89,7 @@ func (a *App) managed(c *gin.Context) (access.Team, error) {
 func (a *App) teamPage(ctx context.Context, who access.Actor, team access.Team) (views.TeamPage, error) {
 	p := views.TeamPage{
 		Team: team, MayManage: who.Can(access.ManageTeam, team.ID), MayOpen: who.Can(access.Administer, team.ID),
-		Networks: a.networks, Newcomers: a.newcomers,
+		MaySeal: who.Can(access.ManageSecrets, team.ID), Networks: a.networks, Newcomers: a.newcomers,
 		Values: views.TeamValues{TeamName: team.Name, MemberRole: string(access.Operator), InviteRole: string(access.Operator), TokenRole: string(access.Operator), TokenEnd: "90"},
 	}
 	var err error
@@ -94,6 +97,9 @@ func (a *App) teamPage(ctx context.Context, who access.Actor, team access.Team) 
 		return p, err
 	}
 	if p.Allowances, err = a.allowances.List(ctx, who, team.ID); err != nil {
+		return p, err
+	}
+	if p.Secrets, err = a.secrets.List(ctx, who, team.ID); err != nil {
 		return p, err
 	}
 	if p.Tokens, err = a.tokens.List(ctx, who, team.ID); err != nil || !p.MayManage {

@@ -54,8 +54,12 @@ func (d *DB) Allowances(ctx context.Context, team int64) ([]access.Allowance, er
 func (d *DB) InsertAllowance(ctx context.Context, a access.Allowance, most int, e access.Entry) (int64, error) {
 	var id int64
 	err := d.tx(ctx, "store an allowance", func(tx *gorm.DB) error {
-		if err := d.roomForAllowance(tx, a.TeamID, most); err != nil {
+		n, err := d.countOfTeam(tx, "target_allowances", a.TeamID)
+		if err != nil {
 			return err
+		}
+		if n >= most {
+			return taken("prefix", "The team has %d ranges already: take some out, or open a wider one", n)
 		}
 		r := allowanceRow{TeamID: a.TeamID, Prefix: a.Prefix.String(), Reason: a.Reason, CreatedBy: clip(a.CreatedBy, 100), CreatedAt: at(a.CreatedAt)}
 		if err := tx.Create(&r).Error; isDuplicate(err) {
@@ -69,23 +73,19 @@ func (d *DB) InsertAllowance(ctx context.Context, a access.Allowance, most int, 
 	return id, err
 }
 
-// roomForAllowance locks the team, so that two who add at once are counted.
-func (d *DB) roomForAllowance(tx *gorm.DB, team int64, most int) error {
+// countOfTeam locks the team, so that two who add at once are counted, and
+// counts its rows of a table. Faults: NotFound (the team).
+func (d *DB) countOfTeam(tx *gorm.DB, table string, team int64) (int, error) {
 	var ids []int64
 	if err := tx.Raw("SELECT id FROM teams WHERE id=?"+d.dialect.forUpdate, team).Scan(&ids).Error; err != nil {
-		return err
+		return 0, err
 	}
 	if len(ids) == 0 {
-		return fault.NotFound("There is no such team")
+		return 0, fault.NotFound("There is no such team")
 	}
 	var n int
-	if err := tx.Raw("SELECT COUNT(*) FROM target_allowances WHERE team_id=?", team).Scan(&n).Error; err != nil {
-		return err
-	}
-	if n >= most {
-		return taken("prefix", "The team has %d ranges already: take some out, or open a wider one", n)
-	}
-	return nil
+	err := tx.Raw("SELECT COUNT(*) FROM "+table+" WHERE team_id=?", team).Scan(&n).Error
+	return n, err
 }
 
 // DeleteAllowance closes a range of the team again. Faults: NotFound.

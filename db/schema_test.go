@@ -107,6 +107,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"half_sign_ins":     {"unique (id_hash)", "(expires_at)"},
 		"target_allowances": {"unique (team_id, prefix)"},
 		"task_moves":        {"unique (task_id)"},
+		"secrets":           {"unique (team_id, name)"},
 		"stats_minute":      {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

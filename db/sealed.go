@@ -15,6 +15,7 @@ import (
 // the key that names the row.
 var sealedColumns = []struct{ table, column, key, where string }{
 	{"second_steps", "secret", "user_id", ""},
+	{"secrets", "sealed", "id", ""},
 	{"settings", "value", "name", " WHERE name='seal.check'"},
 }
 

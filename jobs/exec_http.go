@@ -45,6 +45,7 @@ type HTTPOptions struct {
 	Now     func() time.Time
 	Version string         // of ax, for User-Agent
 	RootCAs *x509.CertPool // nil: the system's
+	Secrets secrets        // nil: no call carries any
 	Resolve *net.Resolver  // nil: the system's
 }
 
@@ -99,7 +100,7 @@ type httpCall struct {
 // Execute posts the call and waits for the whole answer, or ctx. It succeeds
 // only by a complete 2xx answer.
 func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
-	c, err := h.prepare(call)
+	c, err := h.prepare(ctx, call)
 	if err != nil {
 		return unsent(err)
 	}
@@ -141,7 +142,7 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool
 }
 
 // prepare builds what is sent. An error means that nothing can be.
-func (h *HTTP) prepare(call sched.Call) (httpCall, error) {
+func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 	u, err := url.Parse(call.Target.URL)
 	if err != nil {
 		return httpCall{}, errors.New("the target's address can't be read")
@@ -177,7 +178,7 @@ func (h *HTTP) prepare(call sched.Call) (httpCall, error) {
 		c.header.Set("Ax-Receipt-Token", call.ReceiptToken)
 		c.secrets = append(c.secrets, call.ReceiptToken)
 	}
-	return c, nil
+	return c, h.fill(ctx, &c, call, u)
 }
 
 // callBody is the JSON that the target gets. The payload goes as it was
@@ -225,11 +226,7 @@ func (c httpCall) show() string {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		value := c.header.Get(name)
-		if slices.Contains(c.secrets, value) {
-			value = "***"
-		}
-		lines = append(lines, name+": "+readable(value))
+		lines = append(lines, name+": "+readable(mask(c.header.Get(name), c.secrets)))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ax/app/access"
 	"ax/app/sched"
 )
 
@@ -23,7 +24,7 @@ const (
 	keptBody = 4 << 10
 	keptHead = 2 << 10
 	// keptSpare lets a secret be found that begins inside the stored part.
-	keptSpare = 512
+	keptSpare = access.MaxSecretValue
 )
 
 // broken is the result when no answer came. Sent tells whether any byte of
@@ -134,17 +135,36 @@ func (b *heldBody) read(from io.Reader) {
 // excerpt is the stored part: readable, without secrets that came back, and a
 // note when it is not all.
 func (b *heldBody) excerpt(secrets []string) (text, note string) {
-	whole := readable(mask(b.kept.String(), secrets))
+	kept := b.kept.String()
+	end := wholeSecrets(kept, min(keptBody, len(kept)), secrets)
+	whole := readable(mask(kept[:end], secrets))
 	text = firstBytes(whole, keptBody)
 	switch {
 	case b.cut:
 		note = fmt.Sprintf("\n[truncated: more than %d bytes]", maxRead)
-	case len(text) < len(whole) || b.size > int64(b.kept.Len()):
+	case len(text) < len(whole) || b.size > int64(end):
 		note = fmt.Sprintf("\n[truncated: %d bytes]", b.size)
 	}
 	return text, note
 }
 
+// wholeSecrets moves the end of what is stored behind a secret that it would
+// cut: half of one can't be told from other text.
+func wholeSecrets(s string, end int, secrets []string) int {
+	for _, secret := range secrets {
+		for at := 0; at < end; { // as mask finds them
+			next := strings.Index(s[at:], secret)
+			if next < 0 || at+next >= end {
+				break
+			}
+			at += next + len(secret)
+			end = max(end, at)
+		}
+	}
+	return end
+}
+
+// mask hides secrets; longer ones come first.
 func mask(s string, secrets []string) string {
 	for _, secret := range secrets {
 		s = strings.ReplaceAll(s, secret, "***")

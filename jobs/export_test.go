@@ -7,3 +7,6 @@ func Impatient(o WorkerOptions) WorkerOptions {
 	o.spare = 100 * time.Millisecond
 	return o
 }
+
+// KeptBody is how much of an answer is stored.
+const KeptBody = keptBody

@@ -40,7 +40,21 @@ func errorText(ctx context.Context, stored string) string {
 	if rest, ok := strings.CutPrefix(stored, "the target reported a failure: "); ok {
 		return t(ctx, "the target reported a failure: %s", rest)
 	}
+	if header, rest, ok := strings.Cut(strings.TrimPrefix(stored, "header "), ": "); ok && strings.HasPrefix(stored, "header ") {
+		return t(ctx, "header %s: %s", header, secretText(ctx, rest))
+	}
 	return engineText(ctx, stored)
+}
+
+// secretText says why a call got no secret.
+func secretText(ctx context.Context, stored string) string {
+	if name, ok := strings.CutPrefix(stored, "the team has no secret "); ok {
+		return t(ctx, "the team has no secret %s", name)
+	}
+	if name, host, ok := strings.Cut(strings.TrimPrefix(stored, "the secret "), " is not for "); ok && strings.HasPrefix(stored, "the secret ") {
+		return t(ctx, "the secret %s is not for %s", name, host)
+	}
+	return stored
 }
 
 // overlapWith gives the instance that an overlap reason names, or "".

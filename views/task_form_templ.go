@@ -932,6 +932,13 @@ func formWhere(p TaskFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			templ_7745c5c3_Err = ui.TextArea(fieldWith(p.field(ctx, "target.headers", p.Values.Headers), func(f *ui.Field) {
+				f.Optional, f.Class, f.Attrs, f.Rows = t(ctx, "optional, one on each line"), "code", noSpelling, 3
+				f.Hint = t(ctx, "Name: value. A credential is named, not written: Authorization: Bearer {{secret:PAY_TOKEN}}, a secret of the team.")
+			})).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			templ_7745c5c3_Err = ui.TextArea(fieldWith(p.field(ctx, "payload", p.Values.Payload), func(f *ui.Field) {
 				f.Optional, f.Class, f.Attrs = t(ctx, "optional, JSON"), "code", noSpelling
 			})).Render(ctx, templ_7745c5c3_Buffer)

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +20,7 @@ type TaskValues struct {
 	Code, Name, Team, Group, Owner, Tags string
 	Enabled                              bool
 
-	URL, Payload, Queue string
+	URL, Headers, Payload, Queue string // headers as lines, Name: value
 
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
@@ -48,7 +50,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 	zone := zoneOf(s, v)
 	out := TaskValues{
 		Code: task.Code, Name: task.Name, Team: team, Group: task.Group, Owner: task.Owner, Tags: strings.Join(task.Tags, ", "),
-		Enabled: task.Enabled, URL: task.Spec.Target.URL, Payload: indentedJSON(task.Spec.Payload), Queue: task.Queue,
+		Enabled: task.Enabled, URL: task.Spec.Target.URL, Headers: headerLines(task.Spec.Target.Headers), Payload: indentedJSON(task.Spec.Payload), Queue: task.Queue,
 		Kind: string(s.Kind), Cron: s.Cron, Zone: s.Timezone, RunAt: localTime(s.RunAt, zone),
 		Idempotent: strconv.FormatBool(p.Idempotent), RetryKind: string(p.Retry.Kind), RetryMax: strconv.Itoa(p.Retry.Max),
 		RetryDelays: v.ExactlyAll(p.Retry.DelaysSeconds), Unsafe: p.Retry.Unsafe,
@@ -107,6 +109,15 @@ func localTime(at time.Time, zone *time.Location) string {
 }
 
 // indentedJSON is stored JSON as people read it.
+// headerLines are headers as the form has them, by name.
+func headerLines(headers map[string]string) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		lines = append(lines, name+": "+headers[name])
+	}
+	return strings.Join(lines, "\n")
+}
+
 func indentedJSON(raw json.RawMessage) string {
 	var out bytes.Buffer
 	if json.Indent(&out, raw, "", "  ") != nil {
@@ -132,6 +143,7 @@ var fieldLabels = []formField{
 	{"tags", msg("Tags"), func(v TaskValues) string { return v.Tags }},
 	{"enabled", msg("Enabled"), func(v TaskValues) string { return strconv.FormatBool(v.Enabled) }},
 	{"target.url", msg("URL"), func(v TaskValues) string { return v.URL }},
+	{"target.headers", msg("Headers"), func(v TaskValues) string { return v.Headers }},
 	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
 	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},
 	{"schedule.kind", msg("Kind of schedule"), func(v TaskValues) string { return v.Kind }},

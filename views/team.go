@@ -39,6 +39,9 @@ type TeamPage struct {
 	Newcomers  bool               // they are because nothing else was configured
 	MayOpen    bool               // the viewer may open ranges, and close them
 
+	Secrets []access.Secret // without values
+	MaySeal bool            // the viewer may set them
+
 	Form   string // the form that is open again: one of the ids of team.templ
 	Values TeamValues
 	Errors []fault.FieldError
@@ -58,6 +61,9 @@ type TeamValues struct {
 	TokenName, TokenRole, TokenEnd string
 	Prefix, OpenReason             string
 	Range, CloseReason             string
+	SecretName, SecretHosts        string
+	ChangeSecret, ChangeHosts      string
+	RemoveSecret                   string
 }
 
 // The forms of a team page.
@@ -68,6 +74,10 @@ const (
 	FormRename = "rename"
 	FormOpen   = "open-range"
 	FormClose  = "close-range"
+
+	FormSecret       = "set-secret"
+	FormChangeSecret = "change-secret"
+	FormRemoveSecret = "remove-secret"
 )
 
 // roleWord is a role as people read it.

@@ -19,11 +19,14 @@ func teamExamples() []Example {
 	once.Link, once.Until = "https://ax.example.com/invitation?token=Zx3kP0Qm8vJr5tWc1nYb7hUe4sLa9dFg2iKo6pRq0wE", ahead(72*time.Hour)
 	token := owned
 	token.Secret, token.Made = "ax_7fQ2mZc19LkPp3VtYbR8sWdEe0a", owned.Tokens[0]
+	secret := owned
+	secret.Form, secret.Values.SecretName, secret.Values.SecretHosts = FormSecret, "pay_token", "https://pay.example.com"
+	secret.Errors = []fault.FieldError{fault.Field("secret_name", "Capital letters, digits and underscores, beginning with a letter, such as PAY_TOKEN"), fault.Field("secret_value", "A value is needed")}
 	refused := owned
 	refused.Form, refused.Values.Login = FormMember, "nobody-here"
 	refused.Errors = []fault.FieldError{fault.Field("login", "There is nobody with this login")}
 	seen := owned
-	seen.MayManage, seen.Invitations, seen.Members = false, nil, owned.Members[1:]
+	seen.MayManage, seen.MaySeal, seen.Secrets, seen.Invitations, seen.Members = false, false, nil, nil, owned.Members[1:]
 	none := TeamsPage{MayMake: true, Making: true, Values: TeamValues{Code: "X"}, Errors: []fault.FieldError{fault.Field("code", "A team's code has 2 to 32 letters a–z, digits and -")}}
 	invitation := access.Invitation{ID: 7, Kind: access.InviteToTeam, Role: access.Editor, CreatedBy: "ops-lead", ExpiresAt: ahead(46 * time.Hour)}
 	behind := InvitationPage{Token: "t", Offer: access.Offer{Invitation: invitation, Team: team}, Left: 46 * time.Hour, SignInURL: "/login", Zones: []string{"Asia/Shanghai", "UTC"}, Values: InvitationValues{Zone: "UTC", Language: English}}
@@ -41,6 +44,7 @@ func teamExamples() []Example {
 		{Name: "team-token", Component: TeamDetail(token)},
 		{Name: "team-refused", Component: TeamDetail(refused)},
 		{Name: "team-open-refused", Component: TeamDetail(open)},
+		{Name: "team-secret-refused", Component: TeamDetail(secret)},
 		{Name: "team-seen", Component: TeamDetail(seen)},
 		{Name: "users", Component: Users(sampleUsers(team))},
 		{Name: "users-none", Component: Users(UsersPage{Words: "zz"})},
@@ -67,6 +71,11 @@ func sampleTeam(team access.Team) TeamPage {
 			{Person: sampleUser(1, "ops-lead"), Role: access.Owner, LastSeen: ago(4 * time.Second)},
 			{Person: sampleUser(2, "pay-oncall"), Role: access.Operator, LastSeen: ago(26 * time.Hour)},
 			{Person: gone, Role: access.Viewer},
+		},
+		MaySeal: true,
+		Secrets: []access.Secret{
+			{Name: "LEDGER_BASIC", Hosts: []string{"ledger.internal:8443"}, ChangedBy: "ops-lead", ChangedAt: ago(3000 * time.Hour)},
+			{Name: "PAY_TOKEN", Hosts: []string{"pay.example.com", "pay-standby.example.com"}, Tasks: 12, ChangedBy: "partner-settlement-readonly", ChangedAt: ago(26 * time.Hour)},
 		},
 		Networks: access.Loopback(),
 		Allowances: []access.Allowance{

@@ -24,6 +24,7 @@ type memory struct {
 	recovery map[int64]map[string]bool // user, digest: used
 	halves   map[string]HalfSignIn
 	allowed  map[int64]Allowance
+	secrets  []kept
 	audit    []Entry
 	touches  int
 	last     int64

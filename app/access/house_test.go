@@ -59,6 +59,7 @@ type house struct {
 	teams    *Teams
 	setup    *Setup
 	allows   *Allowances
+	secrets  *Secrets
 }
 
 func newHouse(t *testing.T) *house {
@@ -71,6 +72,7 @@ func newHouse(t *testing.T) *house {
 	h.tokens = NewTokens(h.memory, h.now)
 	h.teams = NewTeams(h.memory, h.now)
 	h.allows = NewAllowances(h.memory, h.now)
+	h.secrets = NewSecrets(h.memory, vault(t, "the secret of the tests"), h.now)
 	h.setup = NewSetup(SetupOptions{Store: h.memory, Hasher: h.hasher, Zone: zones, Now: h.now})
 	return h
 }

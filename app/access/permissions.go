@@ -7,34 +7,36 @@ type Verb string
 
 // The verbs. Each route names one.
 const (
-	Read         Verb = "read"
-	RunTask      Verb = "task.run"   // run now, trigger
-	PauseTask    Verb = "task.pause" // pause, resume, enable, disable
-	Cancel       Verb = "instance.cancel"
-	Replay       Verb = "letter.replay"
-	Solve        Verb = "letter.solve"  // status, solution, assignee
-	EditTask     Verb = "task.edit"     // create, change, roll back, archive; move: in both teams
-	EditCalendar Verb = "calendar.edit" // create, change, delete
-	RetryUnsafe  Verb = "task.retry_unsafe"
-	ReadAudit    Verb = "audit.read"
-	ManageTeam   Verb = "team.manage" // members, tokens
-	Administer   Verb = "admin"       // users, teams: admins only
+	Read          Verb = "read"
+	RunTask       Verb = "task.run"   // run now, trigger
+	PauseTask     Verb = "task.pause" // pause, resume, enable, disable
+	Cancel        Verb = "instance.cancel"
+	Replay        Verb = "letter.replay"
+	Solve         Verb = "letter.solve"  // status, solution, assignee
+	EditTask      Verb = "task.edit"     // create, change, roll back, archive; move: in both teams
+	EditCalendar  Verb = "calendar.edit" // create, change, delete
+	RetryUnsafe   Verb = "task.retry_unsafe"
+	ReadAudit     Verb = "audit.read"
+	ManageTeam    Verb = "team.manage"   // members, tokens
+	ManageSecrets Verb = "secret.manage" // make, change and remove; nobody reads them
+	Administer    Verb = "admin"         // users, teams: admins only
 )
 
 // minRole is the matrix of design.md section 7; a verb that is not here is
 // the admin's alone.
 var minRole = map[Verb]Role{
-	Read:         Viewer,
-	RunTask:      Operator,
-	PauseTask:    Operator,
-	Cancel:       Operator,
-	Replay:       Operator,
-	Solve:        Operator,
-	EditTask:     Editor,
-	EditCalendar: Editor,
-	RetryUnsafe:  Owner,
-	ReadAudit:    Owner,
-	ManageTeam:   Owner,
+	Read:          Viewer,
+	RunTask:       Operator,
+	PauseTask:     Operator,
+	Cancel:        Operator,
+	Replay:        Operator,
+	Solve:         Operator,
+	EditTask:      Editor,
+	EditCalendar:  Editor,
+	RetryUnsafe:   Owner,
+	ReadAudit:     Owner,
+	ManageTeam:    Owner,
+	ManageSecrets: Owner,
 }
 
 func (v Verb) reads() bool { return v == Read || v == ReadAudit }
@@ -63,6 +65,7 @@ func Matrix() []Right {
 		{Verb: RetryUnsafe, Words: fault.Text{Format: "Allow retries of non-idempotent tasks"}},
 		{Verb: ReadAudit, Words: fault.Text{Format: "Read the audit of the team"}},
 		{Verb: ManageTeam, Words: fault.Text{Format: "Manage members and tokens of the team"}},
+		{Verb: ManageSecrets, Words: fault.Text{Format: "Set secrets, which nobody can read again"}},
 		{Verb: Administer, Words: fault.Text{Format: "Manage people and teams of the installation"}},
 	}
 	for i := range rows {

@@ -11,6 +11,7 @@ type Services struct {
 	Setup       *Setup
 	Invitations *Invitations
 	Allowances  *Allowances
+	Secrets     *Secrets
 	Audit       *Reader
 	Refusals    *Refusals // whoever runs them flushes them
 }
@@ -24,6 +25,7 @@ type Store interface {
 	setupStore
 	invitationStore
 	allowanceStore
+	secretStore
 	auditStore
 }
 
@@ -48,6 +50,7 @@ func NewServices(o ServicesOptions) (Services, error) {
 		Setup:       NewSetup(SetupOptions{Store: o.Store, Hasher: o.Hasher, Zone: o.Zone, Now: o.Now}),
 		Invitations: NewInvitations(InvitationsOptions{Store: o.Store, Hasher: o.Hasher, Zone: o.Zone, Now: o.Now}),
 		Allowances:  NewAllowances(o.Store, o.Now),
+		Secrets:     NewSecrets(o.Store, o.Sealer, o.Now),
 		Audit:       NewReader(o.Store),
 		Refusals:    NewRefusals(o.Store, o.Now),
 	}, err

@@ -27,7 +27,8 @@ type book struct {
 	versions  map[int]TaskVersion // of the one task
 	before    func()              // runs before a change takes its lock
 	calendars map[string]*calendar.Calendar
-	owed      []Message // what a change makes due
+	secrets   []access.Secret // of the shop
+	owed      []Message       // what a change makes due
 
 	created  []Instance // triggered or replayed
 	changes  []TaskChange
@@ -56,6 +57,13 @@ func newBook() *book {
 		received:  Received{State: Succeeded, TaskID: t.ID},
 		fail:      map[string]error{},
 	}
+}
+
+func (b *book) Secrets(_ context.Context, team int64) ([]access.Secret, error) {
+	if team != shop {
+		return nil, b.fail["Secrets"]
+	}
+	return b.secrets, b.fail["Secrets"]
 }
 
 func (b *book) Team(_ context.Context, code string) (access.Team, error) {

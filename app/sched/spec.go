@@ -55,6 +55,8 @@ type ScheduleSpec struct {
 type TargetSpec struct {
 	Kind TargetKind `json:"kind" doc:"http"`
 	URL  string     `json:"url,omitempty"`
+	// Headers by name; names in any case.
+	Headers map[string]string `json:"headers,omitempty" doc:"Sent with each call. Credentials are named: {{secret:NAME}}, a secret of the team"`
 }
 
 // PolicySpec is a policy as written.
@@ -96,7 +98,7 @@ func (t Task) Written(team string) TaskSpec {
 			Calendar: s.Calendar, CalendarMode: s.CalendarMode, CalendarMove: s.CalendarMove,
 			StartAt: s.StartAt, EndAt: s.EndAt, JitterSeconds: s.JitterSeconds,
 		},
-		Target: TargetSpec{Kind: t.Spec.Target.Kind, URL: t.Spec.Target.URL},
+		Target: TargetSpec{Kind: t.Spec.Target.Kind, URL: t.Spec.Target.URL, Headers: t.Spec.Target.Headers},
 		Policy: PolicySpec{
 			TimeoutSeconds: &p.TimeoutSeconds, Overlap: p.Overlap, MaxConcurrent: &p.MaxConcurrent,
 			Idempotent: &p.Idempotent, AlertLevel: p.AlertLevel,

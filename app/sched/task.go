@@ -65,6 +65,9 @@ const (
 type Target struct {
 	Kind TargetKind `json:"kind"`
 	URL  string     `json:"url,omitempty"`
+	// Headers go with each call, by canonical name. A value may name secrets of
+	// the team as {{secret:NAME}}.
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 // Heading is what a task has besides its Spec and an edit may change, with the

@@ -53,6 +53,7 @@ type taskStore interface {
 	TaskVersion(ctx context.Context, taskID int64, version int) (TaskVersion, error)
 	Trigger(ctx context.Context, in Instance, e access.Entry) (Instance, bool, error)
 	Calendar(ctx context.Context, code string) (*calendar.Calendar, error)
+	Secrets(ctx context.Context, team int64) ([]access.Secret, error)
 }
 
 // handover sends what a use case just committed.

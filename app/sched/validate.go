@@ -138,7 +138,7 @@ func (p *problems) target(w TargetSpec) Target {
 	default:
 		p.add("target.kind", "This must be http; it is %q", string(w.Kind))
 	}
-	return Target{Kind: w.Kind, URL: w.URL}
+	return Target{Kind: w.Kind, URL: w.URL, Headers: p.headers("target.headers", w.Headers)}
 }
 
 func (p *problems) httpURL(name, raw string) {
