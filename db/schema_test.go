@@ -105,6 +105,9 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"second_steps":     {"unique (user_id)"},
 		"recovery_codes":   {"unique (user_id, code_hash)"},
 		"half_sign_ins":    {"unique (id_hash)", "(expires_at)"},
+		"identities":       {"unique (id_hash)", "unique (user_id)"},
+		"provided_members": {"unique (user_id, team_id)"},
+		"spent_states":     {"unique (state_hash)", "(expires_at)"},
 		"stats_minute":     {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
