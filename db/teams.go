@@ -159,6 +159,9 @@ func (d *DB) storeMember(tx *gorm.DB, team, user int64, was, is access.Role) err
 			return err
 		}
 	}
+	if err := forgetProvided(tx, team, user); err != nil { // from now on it is ax's own
+		return err
+	}
 	if is == "" {
 		return tx.Exec("DELETE FROM memberships WHERE team_id=? AND user_id=?", team, user).Error
 	}

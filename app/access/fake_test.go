@@ -23,6 +23,8 @@ type memory struct {
 	second   map[int64]SecondStep
 	recovery map[int64]map[string]bool // user, digest: used
 	halves   map[string]HalfSignIn
+	bonds    map[string]bond // by key
+	spent    map[string]bool // states
 	audit    []Entry
 	touches  int
 	last     int64
@@ -34,6 +36,7 @@ func newMemory() *memory {
 		people: map[int64]Person{}, teams: map[int64]Team{}, members: map[int64]map[int64]Role{},
 		open: map[string]Session{}, tokens: map[int64]APIToken{}, settings: map[string]string{},
 		second: map[int64]SecondStep{}, recovery: map[int64]map[string]bool{}, halves: map[string]HalfSignIn{},
+		bonds: map[string]bond{}, spent: map[string]bool{},
 	}
 }
 
