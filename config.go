@@ -17,6 +17,7 @@ import (
 
 	"ax/app/access"
 	"ax/app/cron"
+	"ax/app/oidc"
 	"ax/app/sched"
 	"ax/app/settings"
 	"ax/db"
@@ -47,6 +48,7 @@ type config struct {
 	Metrics struct {
 		Addr string `yaml:"addr"`
 	} `yaml:"metrics"`
+	OIDC     oidc.Config `yaml:"oidc"`
 	Database struct {
 		DSN      string `yaml:"dsn" mask:"password"`
 		MaxConns int    `yaml:"max_conns"`
@@ -251,6 +253,7 @@ func (c config) validate(from settings.Origin) error {
 		check("old_secrets", len(s) >= 32, "each has at least 32 characters; one has %d", len(s))
 	}
 	c.validateNet(check)
+	c.OIDC.Check(c.HTTP.ExternalURL, check)
 	c.validateEngine(check)
 	return errors.Join(bad...)
 }

@@ -16,6 +16,7 @@ import (
 	"ax/app/calendar"
 	"ax/app/calendar/china"
 	"ax/app/cron"
+	"ax/app/oidc"
 	"ax/app/sched"
 	"ax/db"
 	"ax/jobs"
@@ -329,7 +330,7 @@ func (p *parts) queues() queueReader {
 
 // console makes the web application.
 func (p *parts) console() (*app.App, error) {
-	return app.New(app.Options{
+	o := app.Options{
 		Log: p.log, Version: version, Env: p.cfg.Environment, ExternalURL: p.cfg.HTTP.ExternalURL,
 		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
@@ -338,7 +339,11 @@ func (p *parts) console() (*app.App, error) {
 		Services: p.people,
 		Calls:    p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
-	})
+	}
+	if p.cfg.OIDC.On() {
+		o.Provider = oidc.New(p.cfg.OIDC, p.cfg.baseURL()+app.CallbackPath, p.clock.Now)
+	}
+	return app.New(o)
 }
 
 // checks says what this process can reach.

@@ -109,6 +109,7 @@ type Options struct {
 	Nodes           nodes
 	Ready           func(ctx context.Context) []Check
 
+	Provider provider         // people can sign in through; nil: by password only
 	Settings []settings.Entry // in force in this process
 	Ledger   func(ctx context.Context) (name string, schema int64, err error)
 	Carrier  func(ctx context.Context) (string, error) // "" is the embedded one
@@ -160,6 +161,7 @@ type App struct {
 	queues      queues
 	nodes       nodes
 	ready       func(ctx context.Context) []Check
+	provider    provider // nil: none
 	settings    []settings.Entry
 	ledger      func(ctx context.Context) (string, int64, error)
 	carrier     func(ctx context.Context) (string, error)
@@ -189,7 +191,7 @@ func New(o Options) (*App, error) {
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, audit: o.Audit, refusals: o.Refusals,
-		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
+		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, provider: o.Provider, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
 	}
 	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {

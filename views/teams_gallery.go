@@ -41,6 +41,8 @@ func teamExamples() []Example {
 		{Name: "users-none", Component: Users(UsersPage{Words: "zz"})},
 		{Name: "user", Component: UserDetail(UserPage{Standing: sampleUsers(team).People[0], Teams: []access.Team{team}, MayChange: true, Link: once.Link, Until: ahead(24 * time.Hour)})},
 		{Name: "user-disabled", Component: UserDetail(UserPage{Standing: sampleUsers(team).People[2], Teams: []access.Team{team}, MayChange: true, Errors: []fault.FieldError{{Text: fault.Text{Format: "This is the last administrator"}}}})},
+		{Name: "user-provider", Component: UserDetail(UserPage{Standing: sampleUsers(team).People[1], Teams: []access.Team{team}, MayChange: true, Provider: "Example Corp 示例公司", Subject: "00u1x7p3q9ZkLm",
+			Errors: []fault.FieldError{{Text: fault.Text{Format: "Somebody else is bound to this subject already"}}}})},
 		{Name: "invitation", Guest: true, Component: Invitation(behind)},
 		{Name: "invitation-refused", Guest: true, Component: Invitation(wrong)},
 		{Name: "invitation-joining", Component: Invitation(joining)},
