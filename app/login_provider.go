@@ -89,17 +89,16 @@ func (a *App) endTrip(c *gin.Context) (reply, error) {
 	if a.provider == nil {
 		return reply{}, a.noProvider()
 	}
-	sealed := cookie(c, a.tripName())
-	if sealed != "" {
-		a.setCookie(c, a.tripName(), "", -1)
-	}
 	token, trip, err := a.sessions.SignInThrough(c.Request.Context(), access.Return{
-		Provider: a.provider.Name(), Grants: a.provider.Grants(), Trip: sealed, State: c.Query("state"),
+		Provider: a.provider.Name(), Grants: a.provider.Grants(), Trip: cookie(c, a.tripName()), State: c.Query("state"),
 		Ask: func(ctx context.Context, t access.Trip) (access.Assertion, error) {
 			return a.ask(ctx, t, c.Request.URL.Query())
 		},
 		Address: address(c), Agent: c.Request.UserAgent(), RequestID: requestID(c),
 	})
+	if trip.State != "" { // it has ended; another, begun in this browser since, has not
+		a.setCookie(c, a.tripName(), "", -1)
+	}
 	next := localPath(trip.Next, "/")
 	switch fault.KindOf(err) {
 	case fault.KindDenied:

@@ -39,7 +39,7 @@ func newClient() *http.Client {
 }
 
 // bounded cuts answers, and lets none go to an address that can be read on
-// the way.
+// the way. A provider that fails by its own account is one that is away.
 type bounded struct{ next http.RoundTripper }
 
 // RoundTrip asks the provider.
@@ -50,6 +50,10 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if res.StatusCode >= http.StatusInternalServerError {
+		_ = res.Body.Close()
+		return nil, fmt.Errorf("the provider answers %d", res.StatusCode)
 	}
 	res.Body = &limited{ReadCloser: res.Body, left: maxAnswer}
 	return res, nil
@@ -93,15 +97,9 @@ func scrubbed(err error, secrets ...string) error {
 	return errors.New(text)
 }
 
-// away tells whether the provider could not be asked, or failed by its own
-// account: nothing is known of the person then.
+// away tells whether the provider could not be asked: nothing is known of the
+// person then.
 func away(ctx context.Context, err error) bool {
-	if ctx.Err() != nil {
-		return true
-	}
-	if _, ok := errors.AsType[*url.Error](err); ok {
-		return true
-	}
-	_, ok := errors.AsType[net.Error](err)
-	return ok
+	_, ok := errors.AsType[*url.Error](err) // what the client makes of every failure
+	return ok || ctx.Err() != nil
 }

@@ -90,7 +90,7 @@ func (p *Provider) Finish(ctx context.Context, t access.Trip, code string) (acce
 	}
 	raw, _ := token.Extra("id_token").(string)
 	secrets = append(secrets, token.AccessToken, token.RefreshToken, raw)
-	id, err := e.verifier.Verify(ctx, raw)
+	id, err := verify(ctx, e.verifier, raw)
 	if err == nil {
 		err = p.rest(id, t, token.AccessToken)
 	}
@@ -102,6 +102,30 @@ func (p *Provider) Finish(ctx context.Context, t access.Trip, code string) (acce
 		return access.Assertion{}, p.problem(ctx, "read the claims", err, secrets)
 	}
 	return said, nil
+}
+
+// keySet remembers why a signature could not be checked: the library keeps of
+// that no more than the words, and keys that can't be had are no forgery.
+type keySet struct{ gooidc.KeySet }
+
+type keySetFailed struct{}
+
+// VerifySignature gives the payload.
+func (k keySet) VerifySignature(ctx context.Context, jwt string) ([]byte, error) {
+	payload, err := k.KeySet.VerifySignature(ctx, jwt)
+	if failed, ok := ctx.Value(keySetFailed{}).(*error); ok {
+		*failed = err
+	}
+	return payload, err
+}
+
+func verify(ctx context.Context, v *gooidc.IDTokenVerifier, raw string) (*gooidc.IDToken, error) {
+	var failed error
+	id, err := v.Verify(context.WithValue(ctx, keySetFailed{}, &failed), raw)
+	if err != nil && failed != nil {
+		err = failed
+	}
+	return id, err
 }
 
 // rest checks what the library leaves to its caller.
@@ -136,21 +160,11 @@ func told(err error) error {
 	if r.Response != nil {
 		status = r.Response.StatusCode
 	}
-	if status >= 500 {
-		return &failing{status}
-	}
 	return fmt.Errorf("the provider answers %d %q", status, r.ErrorCode)
 }
 
-// failing is a provider that fails by its own account.
-type failing struct{ status int }
-
-// Error names the status.
-func (f *failing) Error() string { return fmt.Sprintf("the provider answers %d", f.status) }
-
 func (p *Provider) problem(ctx context.Context, what string, err error, secrets []string) error {
-	_, failed := errors.AsType[*failing](err)
-	gone := failed || away(ctx, err)
+	gone := away(ctx, err)
 	err = fmt.Errorf("%s: %w", what, scrubbed(err, secrets...))
 	if gone {
 		return p.unavailable(err)
@@ -226,7 +240,8 @@ func (p *Provider) discover(ctx context.Context) (*endpoints, error) {
 		oauth: oauth2.Config{
 			ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: at, RedirectURL: p.back, Scopes: p.cfg.Scopes,
 		},
-		verifier: found.VerifierContext(gooidc.ClientContext(context.WithoutCancel(ctx), p.client),
+		verifier: gooidc.NewVerifier(p.cfg.Issuer,
+			keySet{gooidc.NewRemoteKeySet(gooidc.ClientContext(context.Background(), p.client), said.Keys)},
 			&gooidc.Config{ClientID: p.cfg.ClientID, SupportedSigningAlgs: algorithms(), Now: p.now}),
 	}, nil
 }

@@ -192,6 +192,28 @@ func TestAProviderThatIsAwayIsAskedAgain(t *testing.T) {
 	require.Equal(t, fault.KindUnavailable, fault.KindOf(err))
 }
 
+// Whoever can't be asked says nothing: it is no forgery, and no reason to let
+// the person wait.
+func TestAProviderThatFailsHalfWayIsAway(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(d *desk){
+		"at the keys": func(d *desk) { d.KeysAway = true },
+		"at the token": func(d *desk) {
+			d.Token = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }
+		},
+		"hanging up": func(d *desk) {
+			d.Token = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			change(d)
+			_, err := d.signIn(t)
+			require.Equal(t, fault.KindUnavailable, fault.KindOf(err), "%v", err)
+		})
+	}
+}
+
 func TestADiscoveryDocumentThatCantBeTrustedIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(doc map[string]any){

@@ -41,6 +41,8 @@ type Issuer struct {
 	Token http.HandlerFunc
 	// Discovery changes the discovery document.
 	Discovery func(doc map[string]any)
+	// KeysAway fails whoever asks for the keys.
+	KeysAway bool
 	// GroupsApart leaves the groups out of the ID token: userinfo has them.
 	GroupsApart bool
 	// Reuse lets a code be traded more than once.
@@ -136,6 +138,10 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
+	if i.KeysAway {
+		http.Error(w, "not now", http.StatusBadGateway)
+		return
+	}
 	answer(w, http.StatusOK, jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: i.key.Public(), KeyID: "k1", Algorithm: "ES256", Use: "sig"}}})
 }
 
