@@ -45,7 +45,10 @@ func seen(t *testing.T, d *db.DB, subject string) access.Provided {
 	t.Helper()
 	var out access.Provided
 	stop := errors.New("only looked")
-	_, err := provide(t, d, subject, func(was access.Provided) (access.ProvidedChange, error) { out = was; return access.ProvidedChange{}, stop })
+	_, err := provide(t, d, subject, func(was access.Provided) (access.ProvidedChange, error) {
+		out = was
+		return access.ProvidedChange{}, stop
+	})
 	require.ErrorIs(t, err, stop)
 	return out
 }
@@ -76,6 +79,13 @@ func TestWhatTheProviderGaveIsMarked(t *testing.T) {
 		require.Equal(t, map[int64]access.Role{team: access.Editor, other: access.Viewer}, was.Roles)
 		require.Equal(t, map[int64]bool{team: true, other: false}, was.FromProvider)
 		require.Len(t, was.Teams, 2)
+
+		members, err := d.Members(t.Context(), team)
+		require.NoError(t, err)
+		require.True(t, members[0].Provided)
+		members, err = d.Members(t.Context(), other)
+		require.NoError(t, err)
+		require.False(t, members[0].Provided)
 
 		byHand(team, access.Editor) // the same role, but now it is ax's
 		require.False(t, seen(t, d, "s-1").FromProvider[team])

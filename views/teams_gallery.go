@@ -62,7 +62,7 @@ func sampleTeam(team access.Team) TeamPage {
 		Team: team, MayManage: true, Values: TeamValues{TeamName: team.Name, InviteRole: "operator", MemberRole: "operator", TokenRole: "operator", TokenEnd: "90"},
 		Members: []access.Member{
 			{Person: sampleUser(1, "ops-lead"), Role: access.Owner, LastSeen: ago(4 * time.Second)},
-			{Person: sampleUser(2, "pay-oncall"), Role: access.Operator, LastSeen: ago(26 * time.Hour)},
+			{Person: sampleUser(2, "pay-oncall"), Role: access.Operator, LastSeen: ago(26 * time.Hour), Provided: true},
 			{Person: gone, Role: access.Viewer},
 		},
 		Invitations: []access.Invitation{
