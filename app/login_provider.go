@@ -32,6 +32,9 @@ const CallbackPath = "/login/oidc/callback"
 // tripCookie holds a sign-in while it is at the provider, sealed.
 const tripCookie = "ax_oidc"
 
+// maxNext bounds the path to go on to, in bytes: browsers drop long cookies.
+const maxNext = 500
+
 // tripKept is how long the browser keeps it; the trip says by itself when it
 // is over.
 const tripKept = 10 * time.Minute
@@ -62,6 +65,9 @@ func (a *App) startTrip(c *gin.Context) (reply, error) {
 		return reply{}, a.noProvider()
 	}
 	next := localPath(c.Query("next"), "/")
+	if len(next) > maxNext {
+		next = "/"
+	}
 	who, err := a.visit(c)
 	if err != nil {
 		return reply{}, err
