@@ -35,10 +35,10 @@ func arrows() map[string]rule {
 	return map[string]rule{
 		// Builds the parts; the only one that knows them all.
 		"ax": {
-			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/demo", "ax/app/settings", "ax/db", "ax/jobs"}, domain...),
+			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/demo", "ax/app/oidc", "ax/app/settings", "ax/db", "ax/jobs"}, domain...),
 			other: []string{"github.com/spf13/cobra", "github.com/google/uuid"},
 			tests: []string{
-				"ax/db/dbtest", "ax/jobs/redistest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
+				"ax/app/oidc/issuertest", "ax/db/dbtest", "ax/jobs/redistest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
 				"github.com/chromedp", goquery, mysql, sqlite,
 			},
 		},
@@ -55,6 +55,15 @@ func arrows() map[string]rule {
 		"ax/app/sched":          {own: append([]string{"ax/app/access", "ax/app/calendar", fail}, leaves...), tests: []string{rapid}},
 		"ax/app/alert":          {own: append([]string{"ax/app/access", "ax/app/sched"}, leaves...), tests: []string{rapid}},
 		"ax/app/demo":           {own: domain},
+		// The one home of its libraries: what a provider says comes out as a
+		// value of access.
+		"ax/app/oidc": {
+			own:   []string{"ax/app/access", "ax/app/fault"},
+			other: []string{"github.com/coreos/go-oidc/v3/oidc", "golang.org/x/oauth2"},
+			tests: []string{"ax/app/oidc/issuertest", "github.com/go-jose/go-jose/v4"},
+		},
+		// A provider for tests, which also signs what no provider should.
+		"ax/app/oidc/issuertest": {other: []string{"github.com/go-jose/go-jose/v4"}},
 		// How a configuration is read and listed; which one is main's.
 		"ax/app/settings": {other: []string{"github.com/goccy/go-yaml"}},
 
@@ -66,7 +75,7 @@ func arrows() map[string]rule {
 				"github.com/gin-gonic/gin", "github.com/a-h/templ", "github.com/danielgtaylor/huma/v2", "github.com/alexedwards/argon2id",
 				"github.com/google/uuid", "github.com/prometheus/client_golang", "golang.org/x/time/rate",
 			},
-			tests: []string{"ax/db", "ax/jobs", goquery, rapid, "github.com/goccy/go-yaml", "github.com/chromedp"},
+			tests: []string{"ax/app/oidc", "ax/app/oidc/issuertest", "ax/db", "ax/jobs", goquery, rapid, "github.com/goccy/go-yaml", "github.com/chromedp"},
 		},
 		"ax/views": {
 			own:   append([]string{"ax/static", "ax/views/ui", "ax/app/settings"}, domain...),

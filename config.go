@@ -18,6 +18,7 @@ import (
 
 	"ax/app/access"
 	"ax/app/cron"
+	"ax/app/oidc"
 	"ax/app/sched"
 	"ax/app/settings"
 	"ax/db"
@@ -52,6 +53,7 @@ type config struct {
 		Addr   string `yaml:"addr"`
 		Remote bool   `yaml:"remote"`
 	} `yaml:"debug"`
+	OIDC     oidc.Config `yaml:"oidc"`
 	Database struct {
 		DSN      string `yaml:"dsn" mask:"password"`
 		MaxConns int    `yaml:"max_conns"`
@@ -270,6 +272,7 @@ func (c config) validate(from settings.Origin) error {
 		check("old_secrets", len(s) >= 32, "each has at least 32 characters; one has %d", len(s))
 	}
 	c.validateNet(check)
+	c.OIDC.Check(c.HTTP.ExternalURL, check)
 	c.validateEngine(check)
 	return errors.Join(bad...)
 }

@@ -260,6 +260,7 @@ func TestAValueOutOfBoundsIsRefusedWithItsLine(t *testing.T) {
 		"an address with a path":   {"http.external_url", "https://ax.example.org/ax", "an address such as"},
 		"an address with a user":   {"http.external_url", "https://u:p@ax.example.org", "an address such as"},
 		"an address of ftp":        {"http.external_url", "ftp://ax.example.org", "an address such as"},
+		"a provider in the clear":  {"oidc.issuer", "http://id.example.org", "an https address"},
 		"a proxy by name":          {"http.trusted_proxies", "[proxy]", `this is "proxy"`},
 		"one connection":           {"database.max_conns", "1", "between 2 and 1000"},
 		"a negative database":      {"redis.db", "-1", "between 0 and 999"},
@@ -490,6 +491,7 @@ func TestTheSettingsInForceShowNoSecret(t *testing.T) {
 	} {
 		c, err := loadConfig(configText(t, "secret: hush-hush-hush-hush-hush-hush-hush\nold_secrets: [hush-hush-hush-hush-hush-hush-hush2]\n"), []string{
 			"AX_DATABASE_DSN=" + dsn, "AX_REDIS_ADDR=r:1", "AX_REDIS_USERNAME=carrier", "AX_REDIS_PASSWORD=hush",
+			"AX_OIDC_ISSUER=https://id.example.org", "AX_OIDC_CLIENT_ID=ax", "AX_OIDC_CLIENT_SECRET=hush", "AX_OIDC_GROUPS=ops = payments:viewer", "AX_HTTP_EXTERNAL_URL=https://ax.example.org",
 		})
 		require.NoError(t, err)
 		require.NotContains(t, fmt.Sprint(c.inForce), "hush")

@@ -16,6 +16,7 @@ import (
 	"ax/app/calendar"
 	"ax/app/calendar/china"
 	"ax/app/cron"
+	"ax/app/oidc"
 	"ax/app/sched"
 	"ax/db"
 	"ax/jobs"
@@ -324,7 +325,7 @@ func (p *parts) queues() queueReader {
 
 // console makes the web application.
 func (p *parts) console() (*app.App, error) {
-	return app.New(app.Options{
+	o := app.Options{
 		Log: p.log, Version: version, Env: p.cfg.Environment, ExternalURL: p.cfg.HTTP.ExternalURL,
 		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
@@ -334,7 +335,11 @@ func (p *parts) console() (*app.App, error) {
 		Calls:    p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
-	})
+	}
+	if p.cfg.OIDC.On() {
+		o.Provider = oidc.New(p.cfg.OIDC, p.cfg.baseURL()+app.CallbackPath, p.clock.Now)
+	}
+	return app.New(o)
 }
 
 // checks says what this process can reach.
@@ -387,33 +392,4 @@ func (q queueReader) List(ctx context.Context) ([]app.QueueInfo, error) {
 		out = append(out, info)
 	}
 	return out, away
-}
-
-// serveMetrics opens the listener of /metrics, if one is configured.
-func (p *parts) serveMetrics() (closeIt func(), err error) {
-	if p.cfg.Metrics.Addr == "" {
-		return func() {}, nil
-	}
-	h, err := app.NewMetrics(app.MetricsOptions{Log: p.log, Version: version, Clock: p.clock.Now, Beats: p.cfg.pulse(), Reports: p.reports, Queues: p.queues()})
-	if err != nil {
-		return nil, err
-	}
-	l, err := app.ListenMetrics(p.cfg.Metrics.Addr, h, p.log)
-	if err != nil {
-		return nil, err
-	}
-	return func() { _ = l.Close() }, nil
-}
-
-// serveDebug opens the listener of profiles, if one is configured.
-func (p *parts) serveDebug() (closeIt func(), err error) {
-	if p.cfg.Debug.Addr == "" {
-		return func() {}, nil
-	}
-	l, err := app.ListenDebug(p.cfg.Debug.Addr, p.log)
-	if err != nil {
-		return nil, err
-	}
-	p.log.Warn("profiles of this process are served, without a sign-in", "addr", l.Addr())
-	return func() { _ = l.Close() }, nil
 }

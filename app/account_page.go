@@ -40,7 +40,7 @@ func (a *App) accountPage(c *gin.Context) (views.AccountPage, error) {
 	p := who.person
 	page := views.AccountPage{
 		Person: p, Values: access.Preferences{Language: p.Language, Zone: p.Zone, Theme: p.Theme},
-		Zones: cron.Zones(), HomeZone: a.zone.String(),
+		Zones: cron.Zones(), HomeZone: a.zone.String(), NoPassword: p.PasswordHash == "", Provider: a.providerName(),
 	}
 	for _, t := range who.teams {
 		if role := who.actor.Roles[t.ID]; role.Valid() {

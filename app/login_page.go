@@ -1,6 +1,8 @@
 package app
 
 import (
+	"net/url"
+
 	"github.com/gin-gonic/gin"
 
 	"ax/app/access"
@@ -28,6 +30,9 @@ func (a *App) loginPage(login, next string) views.LoginPage {
 	p := views.LoginPage{Login: login, Next: next, PlainHTTPWarning: !a.https()}
 	if a.external != nil {
 		p.Host = a.external.Host
+	}
+	if a.provider != nil {
+		p.Provider, p.ProviderURL = a.provider.Name(), "/login/oidc?"+url.Values{"next": {next}}.Encode()
 	}
 	return p
 }

@@ -32,6 +32,7 @@ const (
 func (a *App) routes() []route {
 	return slices.Concat(
 		a.entryRoutes(),
+		a.providerRoutes(),
 		a.dashboardRoutes(),
 		a.taskRoutes(),
 		a.instanceRoutes(),

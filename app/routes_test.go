@@ -68,7 +68,7 @@ func TestNoPageIsOpenToGuestsExceptTheEntry(t *testing.T) {
 		require.Empty(t, got.body)
 	}
 	require.Equal(t, map[string]bool{
-		"GET /healthz": true, "GET /readyz": true, "GET /login": true, "POST /login": true, "POST /logout": true,
+		"GET /healthz": true, "GET /readyz": true, "GET /login": true, "POST /login": true, "GET /login/oidc": true, "GET " + app.CallbackPath: true, "POST /logout": true,
 		"GET /setup": true, "POST /setup": true, "GET /invitation": true, "POST /invitation": true, "GET /language": true, "POST /theme": true,
 	}, open)
 }

@@ -80,7 +80,7 @@ func (a *App) userPage(c *gin.Context, login string) (views.UserPage, error) {
 	for _, p := range people {
 		if p.Person.Login == login {
 			return views.UserPage{
-				Standing: p, Teams: teamsOf(c), MayChange: actor(c).Can(access.Administer, 0), Self: p.Person.ID == actor(c).ID,
+				Provider: a.providerName(), Subject: p.Bound.Subject, Standing: p, Teams: teamsOf(c), MayChange: actor(c).Can(access.Administer, 0), Self: p.Person.ID == actor(c).ID,
 			}, nil
 		}
 	}

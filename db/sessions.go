@@ -144,8 +144,10 @@ func (d *DB) PruneSessions(ctx context.Context, now, idle time.Time) (int64, err
 	var n int64
 	err := d.tx(ctx, "prune sessions", func(tx *gorm.DB) error {
 		var hashes []string
-		if err := tx.Exec("DELETE FROM half_sign_ins WHERE expires_at<=?", at(now)).Error; err != nil {
-			return err
+		for _, table := range []string{"half_sign_ins", "spent_states"} {
+			if err := tx.Exec("DELETE FROM "+table+" WHERE expires_at<=?", at(now)).Error; err != nil {
+				return err
+			}
 		}
 		err := tx.Raw("SELECT id_hash FROM sessions WHERE expires_at<=? OR seen_at<=? ORDER BY id_hash LIMIT ?",
 			at(now), at(idle), pruneBatch).Scan(&hashes).Error

@@ -23,8 +23,11 @@ func (d *DB) Standings(ctx context.Context) ([]access.Standing, error) {
 		User     userRow `gorm:"embedded"`
 		LastSeen Millis
 		StepAt   Millis
+		Issuer   *string
+		Subject  *string
 	}
-	err := d.view(ctx).Raw("SELECT u.*, s.seen AS last_seen, c.confirmed_at AS step_at FROM users u LEFT JOIN second_steps c ON c.user_id=u.id" +
+	err := d.view(ctx).Raw("SELECT u.*, s.seen AS last_seen, c.confirmed_at AS step_at, i.issuer, i.subject FROM users u" +
+		" LEFT JOIN second_steps c ON c.user_id=u.id LEFT JOIN identities i ON i.user_id=u.id" +
 		" LEFT JOIN (SELECT user_id, MAX(seen_at) AS seen FROM sessions GROUP BY user_id) s ON s.user_id=u.id ORDER BY u.login").Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("list users: %w", away(err))
@@ -50,6 +53,9 @@ func (d *DB) Standings(ctx context.Context) ([]access.Standing, error) {
 			NoPassword: r.User.PasswordHash == "", SecondStep: !r.StepAt.IsZero(),
 		}
 		out[i].Person.PasswordHash = ""
+		if r.Issuer != nil && r.Subject != nil {
+			out[i].Bound = access.ProviderID{Issuer: *r.Issuer, Subject: *r.Subject}
+		}
 	}
 	return out, nil
 }

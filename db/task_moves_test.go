@@ -68,8 +68,8 @@ func rowsOf(t *testing.T, d *db.DB, task sched.Task) map[string]map[int64]int {
 	return out
 }
 
-// seen is what the members of a team find of a task's rows in lists and sums.
-func seen(t *testing.T, d *db.DB, team access.Team) string {
+// found is what the members of a team find of a task's rows in lists and sums.
+func found(t *testing.T, d *db.DB, team access.Team) string {
 	t.Helper()
 	s := access.Scope{Teams: []int64{team.ID}}
 	ins, err := d.Instances(t.Context(), sched.InstanceFilter{Scope: s}, sched.PageRequest{})
@@ -105,12 +105,12 @@ func TestAMovedTaskTakesItsHistoryAlong(t *testing.T) {
 			require.NoError(t, err)
 		}
 
-		require.Equal(t, "2 tasks, 1 instances, 1 letters, 1 failed, 0 pending; first page: 1 letters, 1 bad", seen(t, d, from))
+		require.Equal(t, "2 tasks, 1 instances, 1 letters, 1 failed, 0 pending; first page: 1 letters, 1 bad", found(t, d, from))
 		moved := move(t, d, task, to, later(601))
 		require.Equal(t, task.Version+1, moved.Version)
 		const nothing, both = "1 tasks, 0 instances, 0 letters, 0 failed, 0 pending; first page: 0 letters, 0 bad", "2 tasks, 2 instances, 2 letters, 2 failed, 0 pending; first page: 2 letters, 2 bad"
-		require.Equal(t, nothing, seen(t, d, from))
-		require.Equal(t, both, seen(t, d, to))
+		require.Equal(t, nothing, found(t, d, from))
+		require.Equal(t, both, found(t, d, to))
 		require.Equal(t, to.ID, reload(t, d, task).TeamID)
 		require.Equal(t, to.ID, read(t, d, in.ID).TeamID, "rights are judged by it")
 		require.Equal(t, to.ID, letter(t, d, in.ID).TeamID)
@@ -122,8 +122,8 @@ func TestAMovedTaskTakesItsHistoryAlong(t *testing.T) {
 			require.Len(t, teams, 1, table)
 			require.NotZero(t, teams[to.ID], "%s: %v", table, teams)
 		}
-		require.Equal(t, nothing, seen(t, d, from))
-		require.Equal(t, both, seen(t, d, to))
+		require.Equal(t, nothing, found(t, d, from))
+		require.Equal(t, both, found(t, d, to))
 		require.Equal(t, l.ID, letter(t, d, in.ID).ID)
 		versions, err := d.TaskVersions(t.Context(), task.ID, 10)
 		require.NoError(t, err)

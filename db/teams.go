@@ -103,8 +103,10 @@ func (d *DB) Members(ctx context.Context, team int64) ([]access.Member, error) {
 		User     userRow `gorm:"embedded"`
 		Role     string
 		LastSeen Millis
+		Provided bool
 	}
-	err := d.view(ctx).Raw("SELECT u.*, m.role AS role, s.seen AS last_seen FROM memberships m JOIN users u ON u.id=m.user_id"+
+	err := d.view(ctx).Raw("SELECT u.*, m.role AS role, s.seen AS last_seen, p.team_id IS NOT NULL AS provided FROM memberships m JOIN users u ON u.id=m.user_id"+
+		" LEFT JOIN provided_members p ON p.team_id=m.team_id AND p.user_id=m.user_id"+
 		" LEFT JOIN (SELECT user_id, MAX(seen_at) AS seen FROM sessions GROUP BY user_id) s ON s.user_id=u.id"+
 		" WHERE m.team_id=? ORDER BY u.login", team).Scan(&rows).Error
 	if err != nil {
@@ -112,7 +114,7 @@ func (d *DB) Members(ctx context.Context, team int64) ([]access.Member, error) {
 	}
 	out := make([]access.Member, len(rows))
 	for i, r := range rows {
-		out[i] = access.Member{TeamID: team, Person: r.User.person(), Role: access.Role(r.Role), LastSeen: r.LastSeen.Time}
+		out[i] = access.Member{TeamID: team, Person: r.User.person(), Role: access.Role(r.Role), LastSeen: r.LastSeen.Time, Provided: r.Provided}
 		out[i].Person.PasswordHash = ""
 	}
 	return out, nil
@@ -158,6 +160,9 @@ func (d *DB) storeMember(tx *gorm.DB, team, user int64, was, is access.Role) err
 		if err := tx.Exec("UPDATE users SET epoch=epoch+1 WHERE id=?", user).Error; err != nil {
 			return err
 		}
+	}
+	if err := forgetProvided(tx, team, user); err != nil { // from now on it is ax's own
+		return err
 	}
 	if is == "" {
 		return tx.Exec("DELETE FROM memberships WHERE team_id=? AND user_id=?", team, user).Error

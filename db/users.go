@@ -128,12 +128,25 @@ func (d *DB) ChangeUser(ctx context.Context, id int64, change func(access.Person
 		if err := writeUser(tx, is); err != nil {
 			return err
 		}
+		if err := keepByHand(tx, was, is); err != nil {
+			return err
+		}
 		return recordAudit(tx, e)
 	})
 	if err != nil {
 		return access.Person{}, err
 	}
 	return is, nil
+}
+
+// keepByHand makes a right that was given or taken in ax one that a provider's
+// groups don't take back.
+func keepByHand(tx *gorm.DB, was, is access.Person) error {
+	if was.Admin == is.Admin && was.Auditor == is.Auditor {
+		return nil
+	}
+	return tx.Exec("UPDATE identities SET admin=CASE WHEN ? THEN admin ELSE 0 END, auditor=CASE WHEN ? THEN auditor ELSE 0 END WHERE user_id=?",
+		was.Admin == is.Admin, was.Auditor == is.Auditor, is.ID).Error
 }
 
 func rules(p access.Person) bool { return p.Admin && !p.Disabled }

@@ -20,6 +20,8 @@ type AccountPage struct {
 	Errors     []fault.FieldError
 	About      AccountPart // of the page that the errors are about
 	SecondStep SecondStepPart
+	NoPassword bool   // there is none to change: the provider signs the person in
+	Provider   string // the company's; "" is none
 }
 
 // AccountPart is a part of the account page with a form of its own.

@@ -45,11 +45,14 @@ func accountExamples() []Example {
 	late := refused
 	late.SecondStep = SecondStepPart{Begun: true}
 	alone.Roles, alone.Sessions = nil, p.Sessions[:1]
+	through := alone
+	through.NoPassword, through.Provider = true, "Example Corp 示例公司"
 	return []Example{
 		{Name: "account", Component: Account(p)},
 		{Name: "account-password", Component: Account(password)},
 		{Name: "account-preferences", Component: Account(preferences)},
 		{Name: "account-alone", Component: Account(alone)},
+		{Name: "account-provider", Component: Account(through)},
 		{Name: "account-step-begun", Component: Account(begun)},
 		{Name: "account-step-codes", Component: Account(codes)},
 		{Name: "account-step-refused", Component: Account(refused)},

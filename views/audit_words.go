@@ -30,6 +30,7 @@ var auditWords = map[string]string{
 	"second_step.refuse":   msg("Refused a code of"),
 
 	"user.password_refuse": msg("Refused a change of the password of"),
+	"user.bind":            msg("Bound to a subject of the provider:"),
 	"user.create":          msg("Created the person"),
 	"user.disable":         msg("Disabled the person"),
 	"user.enable":          msg("Enabled the person"),

@@ -79,6 +79,8 @@ func entryExamples() []Example {
 	values := SetupValues{Name: "ops-lead", Login: "ops-lead", TeamName: "Payments", TeamCode: "Payments!", Zone: "Asia/Shanghai", Language: English}
 	return []Example{
 		{Name: "login", Guest: true, Component: Login(LoginPage{Host: "ax.example.com"})},
+		{Name: "login-provider", Guest: true, Component: Login(LoginPage{Host: "ax.example.com", Provider: "Example Corp 示例公司", ProviderURL: "/login/oidc?next=%2F",
+			Errors: []fault.FieldError{{Text: fault.Text{Format: "%s did not sign you in", Args: []any{"Example Corp 示例公司"}}}}})},
 		{Name: "login-refused", Guest: true, Component: Login(LoginPage{Host: "ax.example.com", Login: "ops-lead", Next: "/tasks", PlainHTTPWarning: true,
 			Errors: []fault.FieldError{fault.Field("login", "Login or password is wrong")}})},
 		{Name: "setup", Guest: true, Component: Setup(SetupPage{Token: "t", Zones: zones, Left: 52 * time.Minute, Values: SetupValues{TeamName: "Default", TeamCode: "default", Zone: "Asia/Shanghai", Language: English}})},

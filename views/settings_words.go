@@ -9,6 +9,7 @@ import (
 var settingGroups = []struct{ name, word string }{
 	{"", msg("The process")},
 	{"http", msg("Addresses")},
+	{"oidc", msg("Sign-in through a provider")},
 	{"database", msg("Ledger")},
 	{"redis", msg("Redis")},
 	{"scheduler", msg("Planning")},
@@ -52,6 +53,14 @@ var settingWords = map[string]string{
 	"metrics.addr":         msg("Listener of /metrics. It has no sign-in, so it belongs inside."),
 	"debug.addr":           msg("Listener of /debug/pprof, for a process that is slow or grows. It has no sign-in, so it stays on loopback."),
 	"debug.remote":         msg("Lets that listener be on another address than loopback."),
+
+	"oidc.issuer":        msg("The company's identity provider, as its discovery document names it. Empty: passwords only."),
+	"oidc.client_id":     msg("What the provider calls ax."),
+	"oidc.client_secret": msg("Shown to nobody."),
+	"oidc.name":          msg("What people call the provider, on the button. Empty is the issuer's host."),
+	"oidc.scopes":        msg("What ax asks the provider for."),
+	"oidc.groups_claim":  msg("The claim that lists a person's groups. When the ID token has none of that name, the userinfo endpoint is asked."),
+	"oidc.groups":        msg("What the provider's groups give: a role in a team, admin or auditor. Who is in none of them can't come in."),
 
 	"database.dsn":       msg("Empty is SQLite in data_dir, for one process on one machine."),
 	"database.max_conns": msg("Connections at once. Each process has two more for its signs of life, so that a full pool isn't taken for a death."),

@@ -50,6 +50,8 @@ func teamExamples() []Example {
 		{Name: "users-none", Component: Users(UsersPage{Words: "zz"})},
 		{Name: "user", Component: UserDetail(UserPage{Standing: sampleUsers(team).People[0], Teams: []access.Team{team}, MayChange: true, Link: once.Link, Until: ahead(24 * time.Hour)})},
 		{Name: "user-disabled", Component: UserDetail(UserPage{Standing: sampleUsers(team).People[2], Teams: []access.Team{team}, MayChange: true, Errors: []fault.FieldError{{Text: fault.Text{Format: "This is the last administrator"}}}})},
+		{Name: "user-provider", Component: UserDetail(UserPage{Standing: sampleUsers(team).People[1], Teams: []access.Team{team}, MayChange: true, Provider: "Example Corp 示例公司", Subject: "00u1x7p3q9ZkLm",
+			Errors: []fault.FieldError{{Text: fault.Text{Format: "Somebody else is bound to this subject already"}}}})},
 		{Name: "invitation", Guest: true, Component: Invitation(behind)},
 		{Name: "invitation-refused", Guest: true, Component: Invitation(wrong)},
 		{Name: "invitation-joining", Component: Invitation(joining)},
@@ -69,7 +71,7 @@ func sampleTeam(team access.Team) TeamPage {
 		Team: team, MayManage: true, Values: TeamValues{TeamName: team.Name, InviteRole: "operator", MemberRole: "operator", TokenRole: "operator", TokenEnd: "90"},
 		Members: []access.Member{
 			{Person: sampleUser(1, "ops-lead"), Role: access.Owner, LastSeen: ago(4 * time.Second)},
-			{Person: sampleUser(2, "pay-oncall"), Role: access.Operator, LastSeen: ago(26 * time.Hour)},
+			{Person: sampleUser(2, "pay-oncall"), Role: access.Operator, LastSeen: ago(26 * time.Hour), Provided: true},
 			{Person: gone, Role: access.Viewer},
 		},
 		MaySeal: true,

@@ -37,6 +37,8 @@ type UserPage struct {
 	Errors    []fault.FieldError
 	Link      string    // to a new password, just made: shown this once
 	Until     time.Time // it is good
+	Provider  string    // the company's, through which people sign in; "" is none
+	Subject   string    // who the person is there, as it is or as it was typed
 }
 
 // shown are the people that have the words in login, name, address or teams.
@@ -100,7 +102,7 @@ func personState(ctx context.Context, s access.Standing) ui.State {
 	switch {
 	case s.Person.Disabled:
 		return ui.State{Icon: "ban", Word: t(ctx, "Disabled")}
-	case s.NoPassword:
+	case s.NoPassword && s.Bound.Subject == "":
 		return ui.State{Icon: "clock", Class: "await", Word: t(ctx, "No password yet")}
 	}
 	return ui.State{Icon: "circle-check", Class: "ok", Word: t(ctx, "Active")}

@@ -25,6 +25,8 @@ type memory struct {
 	halves   map[string]HalfSignIn
 	allowed  map[int64]Allowance
 	secrets  []kept
+	bonds    map[string]bond // by key
+	spent    map[string]bool // states
 	audit    []Entry
 	touches  int
 	last     int64
@@ -37,6 +39,7 @@ func newMemory() *memory {
 		open: map[string]Session{}, tokens: map[int64]APIToken{}, settings: map[string]string{},
 		second: map[int64]SecondStep{}, recovery: map[int64]map[string]bool{}, halves: map[string]HalfSignIn{},
 		allowed: map[int64]Allowance{},
+		bonds:   map[string]bond{}, spent: map[string]bool{},
 	}
 }
 

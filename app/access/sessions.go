@@ -49,6 +49,7 @@ type Identity struct {
 type sessionStore interface {
 	secondStepStore
 	halfStore
+	providedStore
 	User(ctx context.Context, id int64) (Person, error)
 	UserByLogin(ctx context.Context, login string) (Person, error)
 	ChangeUser(ctx context.Context, id int64, change func(Person) (Person, Entry, error)) (Person, error)
@@ -65,7 +66,8 @@ type sessionStore interface {
 	// hash, and counts them. Nothing ended, nothing recorded.
 	DeleteSessionsOf(ctx context.Context, user int64, except string, e Entry) (int64, error)
 	// PruneSessions drops what expired before now or was last seen before
-	// idle, and counts them; half sign-ins that expired go with them.
+	// idle, and counts them; half sign-ins and spent states that expired go
+	// with them.
 	PruneSessions(ctx context.Context, now, idle time.Time) (int64, error)
 	// RecordAudit writes a row that belongs to no change.
 	RecordAudit(ctx context.Context, e Entry) error
@@ -110,6 +112,8 @@ type Credentials struct {
 	Address   string
 	Agent     string
 	RequestID string
+
+	through string // the provider's name; "": by password
 }
 
 // SignIn gives the token for the cookie, shown nowhere else. When the session
@@ -194,7 +198,8 @@ func (s *Sessions) open(ctx context.Context, p Person, in Credentials, now time.
 		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionAbsolute),
 		Address: in.Address, Agent: clip(in.Agent, 200),
 	}
-	return token, session, s.store.InsertSession(ctx, session, Entry{At: now, Actor: in.actor(p), Action: action, Object: p.Object()})
+	e := Entry{At: now, Actor: in.actor(p), Action: action, Object: p.Object(), Reason: through(in.through)}
+	return token, session, s.store.InsertSession(ctx, session, e)
 }
 
 // Resolve tells who the browser with this token is. Roles are read now, so

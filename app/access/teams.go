@@ -31,6 +31,7 @@ type Member struct {
 	Person   Person // without password hash
 	Role     Role
 	LastSeen time.Time // newest session's; zero: none open
+	Provided bool      // by the groups at the company's provider, which may take it back
 }
 
 // teamStore keeps teams and memberships. Each method is one transaction.

@@ -25,6 +25,10 @@ type userStore interface {
 	// with the entry. It refuses, as a Conflict, to leave an installation
 	// that had an administrator without one.
 	ChangeUser(ctx context.Context, id int64, change func(Person) (Person, Entry, error)) (Person, error)
+	// BindIdentity makes the person the one of an identity in the place of
+	// another ("" of subject: of none) and ends their sessions; a Conflict
+	// when it is somebody else's.
+	BindIdentity(ctx context.Context, user int64, id ProviderID, key string, now time.Time, e Entry) error
 }
 
 // Users are the people of the installation.
@@ -115,7 +119,8 @@ type Standing struct {
 	LastSeen time.Time // newest session's; zero: none open
 	// NoPassword: nobody can sign in with one yet.
 	NoPassword bool
-	SecondStep bool // a code is asked for after the password
+	SecondStep bool       // a code is asked for after the password
+	Bound      ProviderID // who the person is at a provider; zero: nobody there
 }
 
 // List gives all people by login, to admins and auditors.
@@ -218,6 +223,29 @@ func (u *Users) SetRights(ctx context.Context, a Actor, id int64, r Rights) erro
 		p.Admin, p.Auditor = r.Admin, r.Auditor
 		p.Epoch++
 	})
+}
+
+// Bind makes the person the one who has the subject at the provider, in the
+// place of another; "" makes them nobody there. What the provider gave before
+// stays until its groups say otherwise. Sessions end. Admins only.
+// Faults: NotFound, Denied, Invalid (subject), Conflict (somebody else's).
+func (u *Users) Bind(ctx context.Context, a Actor, id int64, to ProviderID) error {
+	if err := a.Check(Administer, 0); err != nil {
+		return err
+	}
+	if to.Subject = strings.TrimSpace(to.Subject); to.Subject != "" && !to.Valid() {
+		return fault.Invalid(fault.Field("subject", "A subject has at most %d characters, on one line", maxSubject))
+	}
+	p, err := u.store.User(ctx, id)
+	if err != nil {
+		return fmt.Errorf("bind a person to an identity: %w", err)
+	}
+	now := u.now()
+	e := Entry{At: now, Actor: a, Action: "user.bind", Object: p.Object(), Changes: []Change{{Field: "subject", New: to.Subject}}, Reason: to.Issuer}
+	if err := u.store.BindIdentity(ctx, id, to, to.key(), now, e); err != nil {
+		return fmt.Errorf("bind %s to an identity: %w", p.Login, err)
+	}
+	return nil
 }
 
 // change stores an edit of a person with the audit row that tells of it.
