@@ -115,15 +115,11 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 		if strings.HasSuffix(real, "/rollback") {
 			h.rename(code)
 		}
-		if strings.HasSuffix(real, "/move") { // the example's team is one that the token, which is of one team, can't see
-			require.Equal(t, []string{"team"}, c.json(method, v1+real, object{"team": "store"}).fields())
-			return
-		}
 		if strings.HasSuffix(real, "/resume") {
 			c.wants(v1+strings.Replace(real, "/resume", "/pause", 1), `{"until": "2026-12-24T18:00:00Z"}`, 200)
 		}
 		got := c.json(method, v1+real, example)
 		require.Less(t, got.status, 300, "%s %s: %s", method, real, got.body)
 	})
-	require.Equal(t, 18, seen)
+	require.Equal(t, 17, seen)
 }

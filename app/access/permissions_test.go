@@ -25,6 +25,7 @@ Create, change and delete calendars                          editor owner
 Allow retries of non-idempotent tasks                               owner
 Read the audit of the team                                          owner
 Manage members and tokens of the team                               owner
+Set secrets, which nobody can read again                            owner
 Manage people and teams of the installation
 `
 
