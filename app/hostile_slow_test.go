@@ -50,6 +50,7 @@ func hostileHouse(t *testing.T) *house {
 		h.task(code, func(s *sched.TaskSpec) {
 			s.Name, s.Group, s.Owner, s.Note, s.Payload = p, cut(p, 64), cut(p, 64), p, quoted
 			s.Tags = []string{cut(strings.NewReplacer(",", "", " ", "").Replace(p), 32)}
+			s.Target.Headers = map[string]string{"X-Odd": strings.NewReplacer("{{", "{", "}}", "}").Replace(p)}
 			s.Target.URL = "https://target.example.com/" + url.PathEscape(p) + "?q=" + url.QueryEscape(p)
 		})
 		l := h.letter(code, bizOf(p), p)
@@ -61,6 +62,8 @@ func hostileHouse(t *testing.T) *house {
 		_, _, err = h.opt.Tokens.Create(t.Context(), root, access.NewToken{TeamID: h.team.ID, Name: p, Role: access.Viewer})
 		require.NoError(t, err)
 		_, _, err = h.opt.Invitations.Invite(t.Context(), root, h.team, access.Viewer, p)
+		require.NoError(t, err)
+		_, err = h.opt.Allowances.Add(t.Context(), root, h.team, fmt.Sprintf("10.%d.0.0/16", i), p)
 		require.NoError(t, err)
 		_, err = h.opt.Users.Create(t.Context(), root, access.NewUser{Login: fmt.Sprintf("odd%d", i), Name: p, Password: pass})
 		require.NoError(t, err)
