@@ -135,9 +135,9 @@ func (w *world) copy(t *testing.T) *copied {
 }
 
 // version rises with every write.
-func (c *copied) version() (n int) {
-	c.t.Helper()
-	require.NoError(c.t, c.writes.QueryRowContext(c.t.Context(), "PRAGMA data_version").Scan(&n))
+func (h *copied) version() (n int) {
+	h.t.Helper()
+	require.NoError(h.t, h.writes.QueryRowContext(h.t.Context(), "PRAGMA data_version").Scan(&n))
 	return n
 }
 

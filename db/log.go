@@ -54,7 +54,7 @@ func (l sqlLog) ParamsFilter(_ context.Context, sql string, _ ...any) (string, [
 
 // withoutValues keeps them out of what Scan hands to Trace as well: GORM
 // writes that statement by a recorder of its own, for all of the process.
-var withoutValues = sync.OnceFunc(func() {
+var withoutValues = sync.OnceFunc(func() { //nolint:gochecknoglobals // as is what it sets: GORM has one of it
 	logger.RecorderParamsFilter = func(_ context.Context, sql string, _ ...any) (string, []any) { return sql, nil }
 })
 

@@ -143,5 +143,5 @@ func problem(ctx context.Context, errs []fault.FieldError, field string) string 
 			said = append(said, text(ctx, e.Text))
 		}
 	}
-	return strings.Join(said, " ")
+	return strings.Join(said, " · ")
 }

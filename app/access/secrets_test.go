@@ -109,7 +109,7 @@ func TestASecretIsStoredSealedAndGoesToItsHostsOnly(t *testing.T) {
 	h.memory.secrets[0].sealed, h.memory.secrets[1].sealed = h.memory.secrets[1].sealed, h.memory.secrets[0].sealed
 	_, err = h.secrets.Reveal(t.Context(), team.ID, "OTHER", at(t, "https://pay.example.com/"))
 	require.ErrorContains(t, err, "does not open here")
-	for _, e := range h.memory.audit {
+	for _, e := range h.audit {
 		for _, c := range e.Changes {
 			require.NotContains(t, c.Old+c.New, "canary")
 		}
@@ -151,7 +151,7 @@ func TestASecretIsChangedByItsOwnersAndReadByNobody(t *testing.T) {
 	got, err = h.secrets.Reveal(t.Context(), team.ID, "A", at(t, "http://c.example"))
 	require.NoError(t, err)
 	require.Equal(t, "a new value", got)
-	last := h.memory.audit[len(h.memory.audit)-1]
+	last := h.audit[len(h.audit)-1]
 	require.Equal(t, "secret.update", last.Action)
 	require.Equal(t, []Change{{Field: "hosts", Old: "a.example", New: "c.example"}, {Field: "value", Old: "***", New: "***"}}, last.Changes)
 

@@ -2,7 +2,7 @@ package sched
 
 import (
 	"maps"
-	"net/http"
+	"net/textproto"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,7 +54,7 @@ func (p *problems) headers(field string, written map[string]string) map[string]s
 	}
 	var out map[string]string
 	for _, typed := range slices.Sorted(maps.Keys(written)) {
-		name, value := http.CanonicalHeaderKey(typed), strings.TrimSpace(written[typed])
+		name, value := textproto.CanonicalMIMEHeaderKey(typed), strings.TrimSpace(written[typed])
 		refs, value, err := access.SecretRefs(value)
 		switch _, twice := out[name]; {
 		case !headerName.MatchString(typed) || len(typed) > maxHeaderName:

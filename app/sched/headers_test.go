@@ -75,7 +75,7 @@ func TestATaskNamesOnlySecretsThatItsCallsGet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newOffice()
-			o.book.secrets = []access.Secret{{Name: "BANK", Hosts: []string{"bank.example.com:443"}}, {Name: "PAY_TOKEN", Hosts: []string{"pay.example.com"}}}
+			o.secrets = []access.Secret{{Name: "BANK", Hosts: []string{"bank.example.com:443"}}, {Name: "PAY_TOKEN", Hosts: []string{"pay.example.com"}}}
 			w := written(KindCron)
 			w.Code, w.Target.URL, w.Target.Headers = "another", c.url, map[string]string{"X-Token": c.value}
 			made, err := o.tasks.Create(t.Context(), as(access.Editor), w)
@@ -89,7 +89,7 @@ func TestATaskNamesOnlySecretsThatItsCallsGet(t *testing.T) {
 		})
 	}
 	o := newOffice()
-	o.book.fail["Secrets"] = errors.New("the ledger is away")
+	o.fail["Secrets"] = errors.New("the ledger is away")
 	w := written(KindCron)
 	w.Code, w.Target.Headers = "another", map[string]string{"X-Token": "{{secret:PAY_TOKEN}}"}
 	_, err := o.tasks.Create(t.Context(), as(access.Editor), w)

@@ -120,7 +120,7 @@ func TestATaskMovesOnlyWhereItsTargetMayBeCalled(t *testing.T) {
 	require.Equal(t, []string{"team"}, fieldNames(err))
 	require.ErrorContains(t, err, "This team may not call 10.1.2.3")
 	require.Equal(t, int64(shop), o.book.tasks["close-orders"].TeamID)
-	o.book.fail["MayCall"] = errors.New("the ledger is away")
+	o.fail["MayCall"] = errors.New("the ledger is away")
 	_, err = o.tasks.Move(t.Context(), inBoth(access.Owner, access.Owner), "close-orders", TeamMove{Team: "depot"})
 	require.ErrorContains(t, err, "the ledger is away")
 }
