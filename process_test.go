@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -144,7 +145,8 @@ func onServers(t *testing.T, bin string, env ...string) (*ax, *redistest.Server)
 
 func (a *ax) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(a.bin, args...)
-	cmd.Env = append(os.Environ(), a.env...)
+	notOurs := func(v string) bool { return strings.HasPrefix(v, "AX_") } // those are of the tests
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), notOurs), a.env...)
 	cmd.Dir = a.t.TempDir() // no config.yaml: the embedded copy
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if a.root != "" {
