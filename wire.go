@@ -150,6 +150,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-sessions", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.people.Sessions.Prune(ctx); return err }},
 		{Name: "prune-calls", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.ledger.PruneCalls(ctx, p.clock.Now(), 5000); return err }},
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
+		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
 }
 

@@ -32,6 +32,9 @@ func (d *DB) Upsert(conflict string, sets ...string) string {
 
 func (d *DB) NewValue(column string) string { return d.dialect.newValue(column) }
 
+// RollHour is the second half of RollUp.
+func (d *DB) RollHour(ctx context.Context) error { _, err := d.rollHour(ctx); return err }
+
 func (d *DB) Tables() []string { return d.tables() }
 
 func At(t time.Time) Millis      { return at(t) }

@@ -64,6 +64,7 @@ func halves() map[string]half {
 		"replan.unnoted":            replanning,
 		"prune.calls":               pruning,
 		"rollup.deleted":            rolling,
+		"rollup.hour":               rollingHours,
 	}
 }
 
@@ -297,4 +298,12 @@ func rolling(t *testing.T, d *db.DB) func() error {
 		_, err := d.RollUp(t.Context(), later(61))
 		return err
 	}
+}
+
+// rollingHours sums an hour that is over.
+func rollingHours(t *testing.T, d *db.DB) func() error {
+	settle(t, d, running(t, d, dbtest.MakeTask(t, d), dbtest.MakeNode(t, d)), success(), later(1))
+	rollUp(t, d, later(4199))
+	exec(t, d, "UPDATE settings SET value=? WHERE name='stats.rolled'", later(4200).Format(time.RFC3339))
+	return func() error { return d.RollHour(t.Context()) }
 }

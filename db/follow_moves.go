@@ -138,7 +138,8 @@ func (d *DB) followLetters(tx *gorm.DB, m moveRow) (last string, err error) {
 	return rows[len(rows)-1].BizID, nil
 }
 
-// followFigures goes by minute.
+// followFigures goes by minute and hour together: an hour is a moment as a
+// minute is.
 func (d *DB) followFigures(tx *gorm.DB, m moveRow) (last string, err error) {
 	from := int64(-1)
 	if m.AfterKey != "" {
@@ -146,16 +147,24 @@ func (d *DB) followFigures(tx *gorm.DB, m moveRow) (last string, err error) {
 			return "", fmt.Errorf("read how far the figures of task %d are: %w", m.TaskID, err)
 		}
 	}
-	var minutes []int64
-	err = tx.Raw("SELECT DISTINCT minute_at FROM stats_minute WHERE task_id=? AND minute_at>? ORDER BY minute_at LIMIT ?", m.TaskID, from, followBatch).Scan(&minutes).Error
-	if err != nil || len(minutes) == 0 {
+	const minutes = "SELECT moment FROM (SELECT DISTINCT minute_at AS moment FROM stats_minute WHERE task_id=? AND minute_at>? ORDER BY minute_at LIMIT ?) AS m"
+	const hours = "SELECT moment FROM (SELECT DISTINCT hour_at AS moment FROM stats_hour WHERE task_id=? AND hour_at>? ORDER BY hour_at LIMIT ?) AS h"
+	var moments []int64
+	err = tx.Raw(minutes+" UNION "+hours+" ORDER BY moment LIMIT ?",
+		m.TaskID, from, followBatch, m.TaskID, from, followBatch, followBatch).Scan(&moments).Error
+	if err != nil || len(moments) == 0 {
 		return "", err
 	}
-	to := minutes[len(minutes)-1]
-	err = tx.Exec("UPDATE "+d.dialect.forcePrimary("stats_minute")+" SET team_id=? WHERE task_id=? AND minute_at>? AND minute_at<=? AND team_id<>?",
-		m.TeamID, m.TaskID, from, to, m.TeamID).Error
-	if err != nil || len(minutes) < followBatch {
-		return "", err
+	to := moments[len(moments)-1]
+	for table, column := range map[string]string{"stats_minute": "minute_at", "stats_hour": "hour_at"} {
+		err = tx.Exec("UPDATE "+d.dialect.forcePrimary(table)+" SET team_id=? WHERE task_id=? AND "+column+">? AND "+column+"<=? AND team_id<>?",
+			m.TeamID, m.TaskID, from, to, m.TeamID).Error
+		if err != nil {
+			return "", err
+		}
+	}
+	if len(moments) < followBatch {
+		return "", nil
 	}
 	return itoa(to), nil
 }
