@@ -31,46 +31,53 @@ type part struct {
 	from, to  time.Time // to is not within; the zero time: no end
 }
 
-// parts divides the window since a moment: a long one is read by hours, with
-// minutes before the first whole hour and after the last. Where the minutes
-// are no longer kept it begins with its whole first hour.
-func (d *DB) parts(ctx context.Context, since time.Time) ([]part, error) {
+// partsOf divides the window since a moment: a long one is read by hours, with
+// minutes before the first whole hour and after the last, which ends at done.
+// Where the minutes are no longer kept it begins with its whole first hour.
+// what is "stats" or "sketch".
+func partsOf(what string, done, since time.Time) []part {
 	since = since.Truncate(time.Minute)
-	done, err := momentOf(d.view(ctx), "", hoursName)
-	if err != nil || done.Sub(since) < byHours {
-		return []part{{"stats_minute", "minute_at", since, time.Time{}}}, err
+	minutes := func(from, to time.Time) part { return part{what + "_minute", "minute_at", from, to} }
+	if done.Sub(since) < byHours {
+		return []part{minutes(since, time.Time{})}
 	}
 	var out []part
 	first := since.Truncate(time.Hour)
 	if since.After(first) && !since.Before(done.Add(-minuteLife)) {
 		first = first.Add(time.Hour)
-		out = append(out, part{"stats_minute", "minute_at", since, first})
+		out = append(out, minutes(since, first))
 	}
-	return append(out, part{"stats_hour", "hour_at", first, done}, part{"stats_minute", "minute_at", done, time.Time{}}), nil
+	return append(out, part{what + "_hour", "hour_at", first, done}, minutes(done, time.Time{}))
+}
+
+// where limits a query over the part's table.
+func (p part) where(m moves, scope access.Scope, taskID int64) *where {
+	w := &where{}
+	w.and(p.at+">=?", at(p.from))
+	if !p.to.IsZero() {
+		w.and(p.at+"<?", at(p.to))
+	}
+	m.scope(w, "", scope)
+	if taskID != 0 {
+		w.and("task_id=?", taskID)
+	}
+	return w
 }
 
 // ended counts by state what ended since a moment; taskID 0: of all tasks.
 // There may be several rows of a state.
 func (d *DB) ended(ctx context.Context, m moves, scope access.Scope, taskID int64, since time.Time) ([]statRow, error) {
-	parts, err := d.parts(ctx, since)
+	done, err := momentOf(d.view(ctx), "", hoursName)
 	if err != nil {
 		return nil, err
 	}
 	var all []statRow
-	for _, s := range parts {
-		w := &where{}
-		w.and(s.at+">=?", at(s.from))
-		if !s.to.IsZero() {
-			w.and(s.at+"<?", at(s.to))
-		}
-		m.scope(w, "", scope)
-		if taskID != 0 {
-			w.and("task_id=?", taskID)
-		}
+	for _, p := range partsOf("stats", done, since) {
+		w := p.where(m, scope, taskID)
 		var rows []statRow
-		err := d.view(ctx).Raw("SELECT state, SUM(n) AS n FROM "+s.table+w.sql()+" GROUP BY state", w.args...).Scan(&rows).Error
+		err := d.view(ctx).Raw("SELECT state, SUM(n) AS n FROM "+p.table+w.sql()+" GROUP BY state", w.args...).Scan(&rows).Error
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", s.table, err)
+			return nil, fmt.Errorf("read %s: %w", p.table, err)
 		}
 		all = append(all, rows...)
 	}
@@ -81,16 +88,21 @@ func (d *DB) ended(ctx context.Context, m moves, scope access.Scope, taskID int6
 // hour rolled up, and hours of more than 400 days ago. A minute whose hour
 // doesn't stand yet is kept however old it is.
 func (d *DB) PruneStats(ctx context.Context, now time.Time) error {
-	done, err := momentOf(d.view(ctx), "", hoursName)
-	if err != nil {
-		return err
-	}
-	if !done.IsZero() {
-		if err := d.pruneFigures(ctx, "stats_minute", "minute_at", done.Add(-minuteLife)); err != nil {
+	for what, setting := range map[string]string{"stats": hoursName, "sketch": sketchHoursName} {
+		done, err := momentOf(d.view(ctx), "", setting)
+		if err != nil {
+			return err
+		}
+		if !done.IsZero() {
+			if err := d.pruneFigures(ctx, what+"_minute", "minute_at", done.Add(-minuteLife)); err != nil {
+				return err
+			}
+		}
+		if err := d.pruneFigures(ctx, what+"_hour", "hour_at", now.Add(-hourLife)); err != nil {
 			return err
 		}
 	}
-	return d.pruneFigures(ctx, "stats_hour", "hour_at", now.Add(-hourLife))
+	return nil
 }
 
 // pruneFigures removes what a table of figures tells of before a moment, in

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -147,16 +148,20 @@ func (d *DB) followFigures(tx *gorm.DB, m moveRow) (last string, err error) {
 			return "", fmt.Errorf("read how far the figures of task %d are: %w", m.TaskID, err)
 		}
 	}
-	const minutes = "SELECT moment FROM (SELECT DISTINCT minute_at AS moment FROM stats_minute WHERE task_id=? AND minute_at>? ORDER BY minute_at LIMIT ?) AS m"
-	const hours = "SELECT moment FROM (SELECT DISTINCT hour_at AS moment FROM stats_hour WHERE task_id=? AND hour_at>? ORDER BY hour_at LIMIT ?) AS h"
 	var moments []int64
-	err = tx.Raw(minutes+" UNION "+hours+" ORDER BY moment LIMIT ?",
-		m.TaskID, from, followBatch, m.TaskID, from, followBatch, followBatch).Scan(&moments).Error
+	tables := map[string]string{"stats_minute": "minute_at", "stats_hour": "hour_at", "sketch_minute": "minute_at", "sketch_hour": "hour_at"}
+	var each []string
+	var args []any
+	for table, column := range tables {
+		each = append(each, "SELECT moment FROM (SELECT DISTINCT "+column+" AS moment FROM "+table+" WHERE task_id=? AND "+column+">? ORDER BY "+column+" LIMIT ?) AS "+table)
+		args = append(args, m.TaskID, from, followBatch)
+	}
+	err = tx.Raw(strings.Join(each, " UNION ")+" ORDER BY moment LIMIT ?", append(args, followBatch)...).Scan(&moments).Error
 	if err != nil || len(moments) == 0 {
 		return "", err
 	}
 	to := moments[len(moments)-1]
-	for table, column := range map[string]string{"stats_minute": "minute_at", "stats_hour": "hour_at"} {
+	for table, column := range tables {
 		err = tx.Exec("UPDATE "+d.dialect.forcePrimary(table)+" SET team_id=? WHERE task_id=? AND "+column+">? AND "+column+"<=? AND team_id<>?",
 			m.TeamID, m.TaskID, from, to, m.TeamID).Error
 		if err != nil {

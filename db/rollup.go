@@ -22,7 +22,7 @@ const (
 
 // RollUp recomputes the minutes of stats_minute from the instances that ended
 // in them, from where the last roll-up stood until now, and then the hours that
-// are over from their minutes. Whole minutes and hours are replaced, so a crash
+// are over from their minutes; then what attempts took, likewise. Whole minutes and hours are replaced, so a crash
 // can neither double nor lose a count; one node at a time holds the row of the
 // last end. more tells that it is not up to now yet.
 func (d *DB) RollUp(ctx context.Context, now time.Time) (more bool, err error) {
@@ -40,12 +40,15 @@ func (d *DB) RollUp(ctx context.Context, now time.Time) (more bool, err error) {
 			return err
 		}
 		done := to.Add(-time.Minute)
-		return tx.Exec("UPDATE settings SET value=? WHERE name=?", done.UTC().Format(time.RFC3339), rollName).Error
+		return setMoment(tx, rollName, done)
 	})
-	if err != nil || more {
-		return more, err
+	for _, next := range []func(context.Context) (bool, error){d.rollHour, d.sketchMinute, d.sketchHour} {
+		if err != nil || more {
+			return more, err
+		}
+		more, err = next(ctx)
 	}
-	return d.rollHour(ctx)
+	return more, err
 }
 
 func replaceMinutes(tx *gorm.DB, from, to time.Time) error {
@@ -62,12 +65,7 @@ func replaceMinutes(tx *gorm.DB, from, to time.Time) error {
 // an hour ago.
 func (d *DB) lastRolled(tx *gorm.DB, now time.Time) (time.Time, error) {
 	begin := now.Add(-time.Hour).Truncate(time.Minute)
-	err := tx.Exec("INSERT INTO settings (name, value) VALUES (?,?) "+d.dialect.upsert("name", "name=settings.name"),
-		rollName, begin.UTC().Format(time.RFC3339)).Error
-	if err != nil {
-		return begin, err
-	}
-	return momentOf(tx, d.dialect.forUpdate, rollName)
+	return d.takeMoment(tx, rollName, begin)
 }
 
 // rollInstances counts what ended by task, minute and state. What succeeded

@@ -55,7 +55,7 @@ func (d *DB) rollHour(ctx context.Context) (more bool, err error) {
 			return err
 		}
 		more = hourOver(next, rolled)
-		return tx.Exec("UPDATE settings SET value=? WHERE name=?", next.UTC().Format(time.RFC3339), hoursName).Error
+		return setMoment(tx, hoursName, next)
 	})
 	return more, err
 }
@@ -87,12 +87,22 @@ func (d *DB) nextHour(tx *gorm.DB, rolled time.Time) (time.Time, error) {
 	if !oldest.IsZero() && oldest.Before(begin) {
 		begin = oldest.Time
 	}
+	return d.takeMoment(tx, hoursName, begin.Truncate(time.Hour))
+}
+
+// takeMoment locks and reads a setting that holds a moment; it begins with the
+// one that is given.
+func (d *DB) takeMoment(tx *gorm.DB, name string, begin time.Time) (time.Time, error) {
 	err := tx.Exec("INSERT INTO settings (name, value) VALUES (?,?) "+d.dialect.upsert("name", "name=settings.name"),
-		hoursName, begin.UTC().Truncate(time.Hour).Format(time.RFC3339)).Error
+		name, begin.UTC().Format(time.RFC3339)).Error
 	if err != nil {
-		return rolled, err
+		return begin, err
 	}
-	return momentOf(tx, d.dialect.forUpdate, hoursName)
+	return momentOf(tx, d.dialect.forUpdate, name)
+}
+
+func setMoment(tx *gorm.DB, name string, t time.Time) error {
+	return tx.Exec("UPDATE settings SET value=? WHERE name=?", t.UTC().Format(time.RFC3339), name).Error
 }
 
 // momentOf reads a setting that holds a moment; the zero time where there is
