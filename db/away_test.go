@@ -102,6 +102,8 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 		"DeclareDead":  func(ctx context.Context) error { _, err := d.DeclareDead(ctx, "n", pulse, t0); return err },
 		"Nodes":        func(ctx context.Context) error { _, err := d.Nodes(ctx, t0); return err },
 		"RollUp":       func(ctx context.Context) error { _, err := d.RollUp(ctx, t0); return err },
+		"SampleQueues": func(ctx context.Context) error { return d.SampleQueues(ctx, t0, nil, carries(nil)) },
+		"QueueSamples": func(ctx context.Context) error { _, err := d.QueueSamples(ctx, "default", t0); return err },
 		"Spread":       func(ctx context.Context) error { _, err := d.Spread(ctx, all, 0, t0, sched.Lag); return err },
 		"PruneStats":   func(ctx context.Context) error { return d.PruneStats(ctx, t0) },
 		"Runs":         func(ctx context.Context) error { _, err := d.Runs(ctx, []int64{1}, 1); return err },

@@ -86,7 +86,8 @@ func (d *DB) ended(ctx context.Context, m moves, scope access.Scope, taskID int6
 
 // PruneStats removes minutes that are more than eight days older than the last
 // hour rolled up, and hours of more than 400 days ago. A minute whose hour
-// doesn't stand yet is kept however old it is.
+// doesn't stand yet is kept however old it is. Samples of queues go after seven
+// days.
 func (d *DB) PruneStats(ctx context.Context, now time.Time) error {
 	for what, setting := range map[string]string{"stats": hoursName, "sketch": sketchHoursName} {
 		done, err := momentOf(d.view(ctx), "", setting)
@@ -102,7 +103,7 @@ func (d *DB) PruneStats(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	return nil
+	return d.pruneFigures(ctx, "queue_samples", "at", now.Add(-sampleLife))
 }
 
 // pruneFigures removes what a table of figures tells of before a moment, in

@@ -20,3 +20,11 @@ type Spread struct {
 	P50, P95, P99 time.Duration
 	Of            int // measures; 0: the percentiles mean nothing
 }
+
+// QueueSample is how deep a queue was at a moment.
+type QueueSample struct {
+	At      time.Time
+	Due     int  // instances that were due and had not begun, says the ledger
+	Pending int  // messages that waited, says the carrier
+	Known   bool // whether the carrier could be asked
+}
