@@ -149,10 +149,11 @@ func (d *DB) followFigures(tx *gorm.DB, m moveRow) (last string, err error) {
 		}
 	}
 	var moments []int64
-	tables := map[string]string{"stats_minute": "minute_at", "stats_hour": "hour_at", "sketch_minute": "minute_at", "sketch_hour": "hour_at"}
+	tables := [...][2]string{{"stats_minute", "minute_at"}, {"stats_hour", "hour_at"}, {"sketch_minute", "minute_at"}, {"sketch_hour", "hour_at"}}
 	var each []string
 	var args []any
-	for table, column := range tables {
+	for _, t := range tables {
+		table, column := t[0], t[1]
 		each = append(each, "SELECT moment FROM (SELECT DISTINCT "+column+" AS moment FROM "+table+" WHERE task_id=? AND "+column+">? ORDER BY "+column+" LIMIT ?) AS "+table)
 		args = append(args, m.TaskID, from, followBatch)
 	}
@@ -161,7 +162,8 @@ func (d *DB) followFigures(tx *gorm.DB, m moveRow) (last string, err error) {
 		return "", err
 	}
 	to := moments[len(moments)-1]
-	for table, column := range tables {
+	for _, t := range tables {
+		table, column := t[0], t[1]
 		err = tx.Exec("UPDATE "+d.dialect.forcePrimary(table)+" SET team_id=? WHERE task_id=? AND "+column+">? AND "+column+"<=? AND team_id<>?",
 			m.TeamID, m.TaskID, from, to, m.TeamID).Error
 		if err != nil {

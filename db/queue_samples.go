@@ -15,6 +15,9 @@ import (
 const (
 	// sampleEvery is the grid that samples of all nodes lie on.
 	sampleEvery = 10 * time.Second
+	// sampleWait is how long the carrier may take to answer: the ledger's figure
+	// must not wait for the next turn.
+	sampleWait = 3 * time.Second
 	// sampleLife is how long samples are kept.
 	sampleLife = 7 * 24 * time.Hour
 )
@@ -40,7 +43,9 @@ func (d *DB) SampleQueues(ctx context.Context, now time.Time, queues []string, p
 	for _, name := range queues {
 		depth[name] += 0
 	}
-	carried, unasked := pending(ctx)
+	asking, done := context.WithTimeout(ctx, sampleWait)
+	carried, unasked := pending(asking)
+	done()
 	return d.tx(ctx, "sample queues", func(tx *gorm.DB) error {
 		for _, name := range slices.Sorted(maps.Keys(depth)) {
 			var messages *int

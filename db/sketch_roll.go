@@ -126,7 +126,7 @@ func replaceSketches(tx *gorm.DB, minute time.Time) error {
 
 // measured reads the attempts that ended in a minute.
 func measured(tx *gorm.DB, minute time.Time) (sketches, error) {
-	rows, err := tx.Raw("SELECT a.task_id, a.team_id, a.outcome, a.ended_at-a.started_at, COALESCE(a.started_at-i.wanted_at, -1), a.no"+
+	rows, err := tx.Raw("SELECT a.task_id, a.team_id, a.outcome, a.ended_at-a.started_at, a.started_at-i.wanted_at"+
 		" FROM attempts a LEFT JOIN instances i ON a.no=1 AND i.id=a.instance_id WHERE a.ended_at>=? AND a.ended_at<?",
 		at(minute), at(minute.Add(time.Minute))).Rows()
 	if err != nil {
@@ -135,10 +135,10 @@ func measured(tx *gorm.DB, minute time.Time) (sketches, error) {
 	defer rows.Close()
 	out := sketches{}
 	for rows.Next() {
-		var task, team, took, lag int64
-		var no int
+		var task, team, took int64
+		var lag *int64 // nil: no first attempt, or its instance has been pruned
 		var outcome sched.Outcome
-		if err := rows.Scan(&task, &team, &outcome, &took, &lag, &no); err != nil {
+		if err := rows.Scan(&task, &team, &outcome, &took, &lag); err != nil {
 			return nil, err
 		}
 		values := map[sched.Measure]int64{}
@@ -148,8 +148,8 @@ func measured(tx *gorm.DB, minute time.Time) (sketches, error) {
 		case sched.OutcomeFailed, sched.OutcomeTimedOut:
 			values[sched.TookBadly] = took
 		}
-		if no == 1 {
-			values[sched.Lag] = lag
+		if lag != nil {
+			values[sched.Lag] = *lag
 		}
 		for kind, ms := range values {
 			one, err := out.of(task, kind, team)

@@ -139,3 +139,21 @@ func TestPercentilesAreThoseOfTheAttempts(t *testing.T) {
 		require.Zero(t, got, "nobody's")
 	})
 }
+
+// How late it began can't be told any more; how long it took can.
+func TestAnAttemptWhoseInstanceIsGoneHasNoLag(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		task := dbtest.MakeTask(t, d)
+		rollUp(t, d, t0)
+		putRuns(t, d, []sched.Task{task}, []measuredRun{{no: 1, outcome: "succeeded", took: 1000, lag: 50, end: later(30)}})
+		exec(t, d, "DELETE FROM instances")
+		rollUp(t, d, later(300))
+		lag, err := d.Spread(t.Context(), all, task.ID, t0, sched.Lag)
+		require.NoError(t, err)
+		require.Zero(t, lag)
+		took, err := d.Spread(t.Context(), all, task.ID, t0, sched.TookWell)
+		require.NoError(t, err)
+		require.Equal(t, 1, took.Of)
+	})
+}
