@@ -95,6 +95,7 @@ func arrows() map[string]rule {
 		"ax/db": {
 			own: append([]string{fail}, domain...),
 			other: []string{
+				"github.com/DataDog/sketches-go", // its one home
 				"gorm.io", mysql, sqlite, "modernc.org/sqlite", "github.com/pressly/goose/v3", "github.com/google/uuid",
 			},
 			tests: []string{"ax/db/dbtest", rapid, "golang.org/x/sync/errgroup"},

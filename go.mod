@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	code.dny.dev/ssrf v0.3.0
 	github.com/6tail/lunar-go v1.4.7
+	github.com/DataDog/sketches-go v1.4.8
 	github.com/PuerkitoBio/goquery v1.13.0
 	github.com/a-h/templ v0.3.1100
 	github.com/alexedwards/argon2id v1.0.0

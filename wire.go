@@ -128,7 +128,8 @@ func (p *parts) worker() *jobs.Worker {
 
 // loops are the periodic works of the scheduler role.
 func (p *parts) loops() []jobs.Loop {
-	marker := jobs.NewMarker(p.redis, jobs.Queues(p.cfg.Worker.Queues))
+	queues := p.queues()
+	marker := jobs.NewMarker(p.redis, queues.weights)
 	return []jobs.Loop{
 		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
 		{Name: "dispatch", Every: p.cfg.Scheduler.Scan, Tick: p.dispatcher.Tick},
@@ -137,6 +138,9 @@ func (p *parts) loops() []jobs.Loop {
 		{Name: "follow-moves", Every: 2 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.FollowMoves(ctx, p.clock.Now()) }},
 		marker.Watch(p.sweeper.Wiped),
 		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
+		{Name: "sample-queues", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) {
+			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.weights.Names(), queues.carrier.Pending)
+		}},
 		{Name: "seal", Every: 5 * time.Second, Tick: func(ctx context.Context) (bool, error) {
 			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
 			return n == 500, err
@@ -150,6 +154,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-sessions", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.people.Sessions.Prune(ctx); return err }},
 		{Name: "prune-calls", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.ledger.PruneCalls(ctx, p.clock.Now(), 5000); return err }},
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
+		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
 }
 

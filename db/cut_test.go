@@ -97,6 +97,11 @@ func TestAnActThatIsCutOffHasChangedNothing(t *testing.T) {
 				return nil
 			}
 		}, []string{"DELETE FROM stats_minute", "INSERT INTO stats_minute", "UPDATE settings"}},
+		"roll up an hour": {func(t *testing.T, d *db.DB) func() error {
+			require.NoError(t, failing(t, d)())
+			rollUp(t, d, later(4199))
+			return func() error { _, err := d.RollUp(t.Context(), later(4200)); return err }
+		}, []string{"DELETE FROM stats_hour", "INSERT INTO stats_hour"}},
 	} {
 		for _, statement := range append(c.statements, "COMMIT") {
 			t.Run(name+" before "+statement, func(t *testing.T) {
@@ -126,5 +131,5 @@ func TestAnActThatIsCutOffHasChangedNothing(t *testing.T) {
 // ledgerTables are those that the engine writes.
 func ledgerTables() []string {
 	return []string{"tasks", "task_gates", "task_versions", "instances", "attempts", "instance_events", "missed_ranges", "plan_log",
-		"dead_letters", "receipts", "audit_log", "stats_minute"}
+		"dead_letters", "receipts", "audit_log", "stats_minute", "stats_hour"}
 }

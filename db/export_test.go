@@ -32,6 +32,24 @@ func (d *DB) Upsert(conflict string, sets ...string) string {
 
 func (d *DB) NewValue(column string) string { return d.dialect.newValue(column) }
 
+// RollHour is the second half of RollUp.
+func (d *DB) RollHour(ctx context.Context) error { _, err := d.rollHour(ctx); return err }
+
+// Sketch is a later part of RollUp.
+func (d *DB) Sketch(ctx context.Context, hour bool) error {
+	if hour {
+		_, err := d.sketchHour(ctx)
+		return err
+	}
+	for more := true; more; {
+		var err error
+		if more, err = d.sketchMinute(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *DB) Tables() []string { return d.tables() }
 
 func At(t time.Time) Millis      { return at(t) }

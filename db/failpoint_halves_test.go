@@ -64,6 +64,9 @@ func halves() map[string]half {
 		"replan.unnoted":            replanning,
 		"prune.calls":               pruning,
 		"rollup.deleted":            rolling,
+		"rollup.hour":               rollingHours,
+		"sketch.minute":             sketching(180),
+		"sketch.hour":               sketching(3600 + 180),
 	}
 }
 
@@ -296,5 +299,28 @@ func rolling(t *testing.T, d *db.DB) func() error {
 	return func() error {
 		_, err := d.RollUp(t.Context(), later(61))
 		return err
+	}
+}
+
+// rollingHours sums an hour that is over.
+func rollingHours(t *testing.T, d *db.DB) func() error {
+	settle(t, d, running(t, d, dbtest.MakeTask(t, d), dbtest.MakeNode(t, d)), success(), later(1))
+	rollUp(t, d, later(4199))
+	exec(t, d, "UPDATE settings SET value=? WHERE name='stats.rolled'", later(4200).Format(time.RFC3339))
+	return func() error { return d.RollHour(t.Context()) }
+}
+
+// sketching makes the sketches that are to be made at a moment, of what ended
+// in the minute before it closed.
+func sketching(after float64) half {
+	return func(t *testing.T, d *db.DB) func() error {
+		settle(t, d, running(t, d, dbtest.MakeTask(t, d), dbtest.MakeNode(t, d)), success(), later(1))
+		rollUp(t, d, t0)
+		exec(t, d, "UPDATE settings SET value=? WHERE name='stats.sketched'", t0.Format(time.RFC3339))
+		exec(t, d, "UPDATE settings SET value=? WHERE name='stats.rolled'", later(after+60).Format(time.RFC3339))
+		if after > 3600 {
+			require.NoError(t, d.Sketch(t.Context(), false))
+		}
+		return func() error { return d.Sketch(t.Context(), after > 3600) }
 	}
 }

@@ -167,5 +167,12 @@ func TestACleanUpThatStopsBetweenTwoBatchesGoesOn(t *testing.T) {
 		require.Zero(t, count(t, d, "plan_log"), "one batch held them all")
 		disarm()
 		require.NoError(t, d.PrunePlanLog(t.Context(), now))
+
+		exec(t, d, "INSERT INTO stats_hour (task_id, hour_at, state, team_id, n) VALUES (1,?,'failed',1,1)", db.At(t0))
+		disarm = arm(t, "prune.stats=error")
+		require.ErrorContains(t, d.PruneStats(t.Context(), now.AddDate(2, 0, 0)), "failpoint prune.stats")
+		require.Zero(t, count(t, d, "stats_hour"))
+		disarm()
+		require.NoError(t, d.PruneStats(t.Context(), now.AddDate(2, 0, 0)))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"gorm.io/gorm"
@@ -138,7 +139,8 @@ func (d *DB) followLetters(tx *gorm.DB, m moveRow) (last string, err error) {
 	return rows[len(rows)-1].BizID, nil
 }
 
-// followFigures goes by minute.
+// followFigures goes by minute and hour together: an hour is a moment as a
+// minute is.
 func (d *DB) followFigures(tx *gorm.DB, m moveRow) (last string, err error) {
 	from := int64(-1)
 	if m.AfterKey != "" {
@@ -146,16 +148,30 @@ func (d *DB) followFigures(tx *gorm.DB, m moveRow) (last string, err error) {
 			return "", fmt.Errorf("read how far the figures of task %d are: %w", m.TaskID, err)
 		}
 	}
-	var minutes []int64
-	err = tx.Raw("SELECT DISTINCT minute_at FROM stats_minute WHERE task_id=? AND minute_at>? ORDER BY minute_at LIMIT ?", m.TaskID, from, followBatch).Scan(&minutes).Error
-	if err != nil || len(minutes) == 0 {
+	var moments []int64
+	tables := [...][2]string{{"stats_minute", "minute_at"}, {"stats_hour", "hour_at"}, {"sketch_minute", "minute_at"}, {"sketch_hour", "hour_at"}}
+	var each []string
+	var args []any
+	for _, t := range tables {
+		table, column := t[0], t[1]
+		each = append(each, "SELECT moment FROM (SELECT DISTINCT "+column+" AS moment FROM "+table+" WHERE task_id=? AND "+column+">? ORDER BY "+column+" LIMIT ?) AS "+table)
+		args = append(args, m.TaskID, from, followBatch)
+	}
+	err = tx.Raw(strings.Join(each, " UNION ")+" ORDER BY moment LIMIT ?", append(args, followBatch)...).Scan(&moments).Error
+	if err != nil || len(moments) == 0 {
 		return "", err
 	}
-	to := minutes[len(minutes)-1]
-	err = tx.Exec("UPDATE "+d.dialect.forcePrimary("stats_minute")+" SET team_id=? WHERE task_id=? AND minute_at>? AND minute_at<=? AND team_id<>?",
-		m.TeamID, m.TaskID, from, to, m.TeamID).Error
-	if err != nil || len(minutes) < followBatch {
-		return "", err
+	to := moments[len(moments)-1]
+	for _, t := range tables {
+		table, column := t[0], t[1]
+		err = tx.Exec("UPDATE "+d.dialect.forcePrimary(table)+" SET team_id=? WHERE task_id=? AND "+column+">? AND "+column+"<=? AND team_id<>?",
+			m.TeamID, m.TaskID, from, to, m.TeamID).Error
+		if err != nil {
+			return "", err
+		}
+	}
+	if len(moments) < followBatch {
+		return "", nil
 	}
 	return itoa(to), nil
 }

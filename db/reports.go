@@ -44,7 +44,7 @@ func (d *DB) Runs(ctx context.Context, taskIDs []int64, limit int) (map[int64][]
 	return out, nil
 }
 
-// statRow is a sum over stats_minute.
+// statRow is a sum over stats_minute or stats_hour.
 type statRow struct {
 	TeamID int64
 	At     Millis
@@ -52,11 +52,10 @@ type statRow struct {
 	N      int
 }
 
-// TaskRate counts what of a task ended since a moment.
+// TaskRate counts what of a task ended since a moment: to the minute within
+// the last eight days, else to the hour.
 func (d *DB) TaskRate(ctx context.Context, taskID int64, since time.Time) (sched.Rate, error) {
-	var rows []statRow
-	err := d.view(ctx).Raw("SELECT state, SUM(n) AS n FROM stats_minute WHERE task_id=? AND minute_at>=? GROUP BY state",
-		taskID, at(since.Truncate(time.Minute))).Scan(&rows).Error
+	rows, err := d.ended(ctx, nil, access.Scope{All: true}, taskID, since)
 	if err != nil {
 		return sched.Rate{}, fmt.Errorf("read rate of task %d: %w", taskID, err)
 	}
@@ -77,7 +76,7 @@ func rateOf(rows []statRow) sched.Rate {
 }
 
 // StateCounts counts open instances as they are, and those that ended since a
-// moment; taskID 0: of all tasks.
+// moment, as exactly as TaskRate; taskID 0: of all tasks.
 func (d *DB) StateCounts(ctx context.Context, scope access.Scope, taskID int64, since time.Time) (map[sched.State]int, error) {
 	m, err := d.moving(ctx, scope)
 	if err != nil {
@@ -94,14 +93,8 @@ func (d *DB) StateCounts(ctx context.Context, scope access.Scope, taskID int64, 
 	if err := d.view(ctx).Raw("SELECT state, COUNT(*) AS n FROM instances"+w.sql()+" GROUP BY state", w.args...).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("count open instances: %w", err)
 	}
-	w = &where{}
-	w.and("minute_at>=?", at(since.Truncate(time.Minute)))
-	m.scope(w, "", scope)
-	if taskID != 0 {
-		w.and("task_id=?", taskID)
-	}
-	var ended []statRow
-	if err := d.view(ctx).Raw("SELECT state, SUM(n) AS n FROM stats_minute"+w.sql()+" GROUP BY state", w.args...).Scan(&ended).Error; err != nil {
+	ended, err := d.ended(ctx, m, scope, taskID, since)
+	if err != nil {
 		return nil, fmt.Errorf("count ended instances: %w", err)
 	}
 	for _, r := range append(rows, ended...) {

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gorm.io/gorm"
@@ -22,9 +21,10 @@ const (
 )
 
 // RollUp recomputes the minutes of stats_minute from the instances that ended
-// in them, from where the last roll-up stood until now. Whole minutes are
-// replaced, so a crash can neither double nor lose a count; one node at a time
-// holds the row of the last end. more tells that it is not up to now yet.
+// in them, from where the last roll-up stood until now, and then the hours that
+// are over from their minutes; then what attempts took, likewise. Whole minutes and hours are replaced, so a crash
+// can neither double nor lose a count; one node at a time holds the row of the
+// last end. more tells that it is not up to now yet.
 func (d *DB) RollUp(ctx context.Context, now time.Time) (more bool, err error) {
 	err = d.tx(ctx, "roll up", func(tx *gorm.DB) error {
 		last, err := d.lastRolled(tx, now)
@@ -36,39 +36,36 @@ func (d *DB) RollUp(ctx context.Context, now time.Time) (more bool, err error) {
 		if more = to.Sub(from) > rollMost; more {
 			to = from.Add(rollMost)
 		}
-		if err := tx.Exec("DELETE FROM stats_minute WHERE minute_at>=? AND minute_at<?", at(from), at(to)).Error; err != nil {
-			return err
-		}
-		if err := fail.At("rollup.deleted"); err != nil {
-			return err
-		}
-		if err := rollInstances(tx, from, to); err != nil {
+		if err := replaceMinutes(tx, from, to); err != nil {
 			return err
 		}
 		done := to.Add(-time.Minute)
-		return tx.Exec("UPDATE settings SET value=? WHERE name=?", done.UTC().Format(time.RFC3339), rollName).Error
+		return setMoment(tx, rollName, done)
 	})
+	for _, next := range []func(context.Context) (bool, error){d.rollHour, d.sketchMinute, d.sketchHour} {
+		if err != nil || more {
+			return more, err
+		}
+		more, err = next(ctx)
+	}
 	return more, err
+}
+
+func replaceMinutes(tx *gorm.DB, from, to time.Time) error {
+	if err := tx.Exec("DELETE FROM stats_minute WHERE minute_at>=? AND minute_at<?", at(from), at(to)).Error; err != nil {
+		return err
+	}
+	if err := fail.At("rollup.deleted"); err != nil {
+		return err
+	}
+	return rollInstances(tx, from, to)
 }
 
 // lastRolled locks and reads the end of the last roll-up; a new ledger begins
 // an hour ago.
 func (d *DB) lastRolled(tx *gorm.DB, now time.Time) (time.Time, error) {
 	begin := now.Add(-time.Hour).Truncate(time.Minute)
-	err := tx.Exec("INSERT INTO settings (name, value) VALUES (?,?) "+d.dialect.upsert("name", "name=settings.name"),
-		rollName, begin.UTC().Format(time.RFC3339)).Error
-	if err != nil {
-		return begin, err
-	}
-	raw, _, err := takeSetting(tx, d.dialect.forUpdate, rollName)
-	if err != nil {
-		return begin, err
-	}
-	last, err := time.Parse(time.RFC3339, raw)
-	if err != nil {
-		return begin, fmt.Errorf("read the last roll-up: %w", err)
-	}
-	return last, nil
+	return d.takeMoment(tx, rollName, begin)
 }
 
 // rollInstances counts what ended by task, minute and state. What succeeded

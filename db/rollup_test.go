@@ -100,7 +100,7 @@ func rollUp(t *testing.T, d *db.DB, now time.Time) (times int) {
 		if !more {
 			return times
 		}
-		require.Less(t, times, 100)
+		require.Less(t, times, 1000)
 	}
 }
 

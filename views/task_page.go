@@ -106,6 +106,9 @@ func (p TaskPage) figures(ctx context.Context) []ui.Figure {
 		if p.Report.Timed > 0 {
 			f.Value, f.Unit = splitUnit(duration(ctx, q.value))
 			f.Sub = tn(ctx, "last %d good runs", p.Report.Timed)
+			if p.Report.Weekly {
+				f.Sub = tn(ctx, "%d good attempts in 7 d", p.Report.Timed)
+			}
 		}
 		figures = append(figures, f)
 	}

@@ -127,3 +127,16 @@ func TestTheRunChartShowsWhatEndedBadlyInNoTime(t *testing.T) {
 		require.Equal(t, unit, got)
 	}
 }
+
+func TestPercentilesSayWhatTheyAreOf(t *testing.T) {
+	t.Parallel()
+	for want, r := range map[string]sched.TaskReport{
+		"no good run yet":          {},
+		"last good run":            {P50: time.Second, Timed: 1},
+		"last 51 good runs":        {P50: time.Second, Timed: 51},
+		"900 good attempts in 7 d": {P50: time.Second, Timed: 900, Weekly: true},
+		"1 good attempt in 7 d":    {P50: time.Second, Timed: 1, Weekly: true},
+	} {
+		require.Equal(t, want, TaskPage{Task: shownTask(), Report: r}.figures(t.Context())[2].Sub)
+	}
+}

@@ -64,6 +64,10 @@ func Names() []string {
 		"stop.worked",    // C27 work ended or given back, the node's row open · declared dead by another node; nothing was held
 		"prune.calls",    // C28 one old idempotency key removed, others not · in a transaction: removed at the next turn
 		"prune.plan_log", // C28 a batch of old planner's notes removed, others not · removed at the next turn
+		"prune.stats",    // C28 a batch of old figures removed, others not · removed at the next turn
+		"rollup.hour",    // C28 an hour removed, not yet summed anew · in a transaction: the old sums stand
+		"sketch.minute",  // C28 a minute's sketches removed, not yet made anew · in a transaction: the old ones stand
+		"sketch.hour",    // C28 an hour's sketches removed, not yet merged anew · in a transaction: the old ones stand
 		"rollup.deleted", // C28 minutes removed, not yet counted anew · in a transaction: the old counts stand
 	}
 }

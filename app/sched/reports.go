@@ -101,7 +101,8 @@ func (f TaskFacts) Last() (Run, bool) {
 type TaskReport struct {
 	Runs          []Run // at most 60, oldest first
 	P50, P95, P99 time.Duration
-	Timed         int // runs that the percentiles were taken from
+	Timed         int  // what the percentiles were taken from: runs that succeeded
+	Weekly        bool // instead: attempts that succeeded within seven days
 	Week          Rate
 	Missed        []MissedRange // the latest
 	MissedTotals  map[MissReason]MissedTotal
@@ -120,6 +121,7 @@ type reportStore interface {
 	Dashboard(ctx context.Context, scope access.Scope, now time.Time) (Dashboard, error)
 	Runs(ctx context.Context, taskIDs []int64, limit int) (map[int64][]Run, error)
 	TaskRate(ctx context.Context, taskID int64, since time.Time) (Rate, error)
+	Spread(ctx context.Context, scope access.Scope, taskID int64, since time.Time, of ...Measure) (Spread, error)
 	StateCounts(ctx context.Context, scope access.Scope, taskID int64, since time.Time) (map[State]int, error)
 	Missed(ctx context.Context, taskID int64, limit int) ([]MissedRange, error)
 	MissedTotals(ctx context.Context, taskID int64) (map[MissReason]MissedTotal, error)
@@ -176,6 +178,11 @@ func (r *Reports) Task(ctx context.Context, t Task) (TaskReport, error) {
 	if out.Week, err = r.store.TaskRate(ctx, t.ID, now.AddDate(0, 0, -7)); err != nil {
 		return out, err
 	}
+	week, err := r.store.Spread(ctx, access.Scope{All: true}, t.ID, now.AddDate(0, 0, -7), TookWell)
+	if err != nil {
+		return out, err
+	}
+	out.weekly(week)
 	if out.Missed, err = r.store.Missed(ctx, t.ID, 20); err != nil {
 		return out, err
 	}
@@ -211,6 +218,14 @@ func (r *TaskReport) percentiles() {
 	}
 	r.Timed = len(took)
 	r.P50, r.P95, r.P99 = Percentile(took, 50), Percentile(took, 95), Percentile(took, 99)
+}
+
+// weekly takes the week's percentiles where they rest on more than those of the
+// latest runs do: a task that runs seldom, or for some minutes only, has these.
+func (r *TaskReport) weekly(week Spread) {
+	if week.Of > r.Timed {
+		r.P50, r.P95, r.P99, r.Timed, r.Weekly = week.P50, week.P95, week.P99, week.Of, true
+	}
 }
 
 // Percentile is the value below or at which p percent of the durations lie

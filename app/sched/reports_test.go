@@ -16,6 +16,7 @@ type shelf struct {
 	fail  map[string]error
 	since []time.Time
 	ids   []int64
+	week  Spread
 	scope access.Scope
 	at    time.Time
 }
@@ -33,6 +34,14 @@ func (s *shelf) Runs(_ context.Context, ids []int64, limit int) (map[int64][]Run
 func (s *shelf) TaskRate(_ context.Context, _ int64, since time.Time) (Rate, error) {
 	s.since = append(s.since, since)
 	return Rate{Succeeded: 3, Bad: 1}, s.fail["TaskRate"]
+}
+
+func (s *shelf) Spread(_ context.Context, _ access.Scope, _ int64, since time.Time, of ...Measure) (Spread, error) {
+	s.since = append(s.since, since)
+	if len(of) != 1 || of[0] != TookWell {
+		return Spread{}, nil
+	}
+	return s.week, s.fail["Spread"]
 }
 
 func (s *shelf) StateCounts(_ context.Context, _ access.Scope, _ int64, since time.Time) (map[State]int, error) {
@@ -72,12 +81,30 @@ func TestATasksReport(t *testing.T) {
 	require.Equal(t, []any{3, 2 * time.Second, 4 * time.Second, 4 * time.Second}, []any{got.Timed, got.P50, got.P95, got.P99}, "of the runs that succeeded")
 	require.Equal(t, 7, got.Waiting)
 	require.Equal(t, Rate{Succeeded: 3, Bad: 1}, got.Week)
-	require.Equal(t, []time.Time{noon().AddDate(0, 0, -7), noon()}, s.since)
+	require.Equal(t, []time.Time{noon().AddDate(0, 0, -7), noon().AddDate(0, 0, -7), noon()}, s.since)
 	require.Equal(t, []any{9, 2}, []any{got.Missed[0].Slots, got.Versions[0].Version})
 }
 
+func TestPercentilesAreOfTheWeekWhenItHasMore(t *testing.T) {
+	for name, c := range map[string]struct {
+		week   Spread
+		timed  int
+		p99    time.Duration
+		weekly bool
+	}{
+		"a busy task": {Spread{P50: 1, P95: 2, P99: 3, Of: 500}, 500, 3, true},
+		"a new task":  {Spread{}, 2, 4 * time.Second, false},
+		"a rare task": {Spread{P50: 1, P95: 2, P99: 3, Of: 2}, 2, 4 * time.Second, false},
+	} {
+		s := &shelf{week: c.week, runs: map[int64][]Run{3: {ran(Succeeded, 4*time.Second), ran(Succeeded, time.Second)}}}
+		got, err := NewReports(s, NewClock(noon)).Task(t.Context(), taskOf(Schedule{Kind: KindManual}))
+		require.NoError(t, err)
+		require.Equal(t, []any{c.timed, c.p99, c.weekly}, []any{got.Timed, got.P99, got.Weekly}, name)
+	}
+}
+
 func TestEveryPartOfAReportMayFail(t *testing.T) {
-	for _, part := range []string{"Runs", "TaskRate", "Missed", "MissedTotals", "TaskVersions", "StateCounts"} {
+	for _, part := range []string{"Runs", "TaskRate", "Spread", "Missed", "MissedTotals", "TaskVersions", "StateCounts"} {
 		s := &shelf{fail: map[string]error{part: errAway}}
 		_, err := NewReports(s, NewClock(noon)).Task(t.Context(), taskOf(Schedule{Kind: KindManual}))
 		require.ErrorIs(t, err, errAway, part)
