@@ -57,7 +57,7 @@ func (s *Incidents) Find(ctx context.Context, a access.Actor, id string) (Incide
 	if fault.KindOf(err) == fault.KindNotFound {
 		return Incident{}, access.NoObject()
 	}
-	if err == nil && i.TeamID != 0 && !a.Sees(i.TeamID) {
+	if err == nil && !a.SeesShared(i.TeamID) {
 		return Incident{}, access.NoObject()
 	}
 	return i, err
