@@ -136,7 +136,7 @@ func (p *parts) worker() *jobs.Worker {
 func (p *parts) loops() []jobs.Loop {
 	queues, carrier := jobs.Queues(p.cfg.Worker.Queues), p.carrier()
 	marker := jobs.NewMarker(p.redis, queues)
-	all := []jobs.Loop{
+	return jobs.Watched(p.tele.Loop, []jobs.Loop{
 		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
 		{Name: "dispatch", Every: p.cfg.Scheduler.Scan, Tick: p.dispatcher.Tick},
 		{Name: "sweep", Every: p.cfg.Scheduler.Sweep, Tick: p.sweeper.Tick},
@@ -151,11 +151,7 @@ func (p *parts) loops() []jobs.Loop {
 			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
 			return n == 500, err
 		}},
-	}
-	for i, l := range all {
-		all[i].Tick = p.tele.Loop(l.Name, l.Tick)
-	}
-	return all
+	})
 }
 
 // chores are ax's own periodic works; one node does each.
@@ -378,11 +374,7 @@ func (p *parts) console() (*app.App, error) {
 
 // checks says what this process can reach.
 func (p *parts) checks(ctx context.Context) []app.Check {
-	clock := app.Check{Name: "clock", OK: p.clock.Steady()}
-	if !clock.OK {
-		clock.Detail = "offset " + p.clock.Offset().String()
-	}
-	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), clock}
+	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), app.CheckOfClock(p.clock)}
 }
 
 // withFront gives the host what a process that answers people does besides:

@@ -59,6 +59,15 @@ func CheckOf(name string, err error) Check {
 	return Check{Name: name, OK: true}
 }
 
+// CheckOfClock tells whether the clock is to be trusted.
+func CheckOfClock(clock *sched.Clock) Check {
+	c := Check{Name: "clock", OK: clock.Steady()}
+	if !c.OK {
+		c.Detail = "offset " + clock.Offset().String()
+	}
+	return c
+}
+
 // queues reads the queues. While the carrier is away, List gives the ledger's
 // figures (Name, Weight and Due) together with a fault of kind Unavailable.
 type queues interface {
