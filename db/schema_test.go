@@ -115,7 +115,18 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"sketch_minute":     {"unique (task_id, minute_at, kind)", "(minute_at)", "(team_id, minute_at)"},
 		"sketch_hour":       {"unique (task_id, hour_at, kind)", "(hour_at)", "(team_id, hour_at)"},
 		"stats_hour":        {"unique (task_id, hour_at, state)", "(hour_at)", "(team_id, hour_at)"},
-		"stats_minute":      {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
+		"incidents":         {"unique (open_key)", "(team_id, state, id)", "(state, id)", "(rule_id, id)", "(ended_at)"},
+		"incident_members":  {"unique (incident_id, subject_kind, subject_key)", "(subject_kind, subject_key, incident_id)"},
+		"channels":          {"unique (team_id, name)"},
+		"subscriptions":     {"(team_id, id)", "(channel_id)", "(rule_id)"},
+		"deliveries": {"unique (channel_id, dedupe)", "(state, due_at)", "(channel_id, state, id)", "(channel_id, object, id)",
+			"(team_id, id)", "(incident_id, id)", "(ended_at)"},
+		"silences":     {"(team_id, id)", "(ended_at, ends_at)"},
+		"held_tasks":   {"unique (task_id, silence_id)", "(silence_id)"},
+		"chat_ids":     {"unique (user_id, kind)"},
+		"task_pulse":   {"unique (task_id)", "(in_a_row)", "(tries_in_a_row)"},
+		"alert_rules":  {"unique (team_id, name)"},
+		"stats_minute": {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for table, want := range engine {
