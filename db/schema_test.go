@@ -124,7 +124,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"silences":     {"(team_id, id)", "(ends_at)"},
 		"held_tasks":   {"unique (task_id, silence_id)", "(silence_id)"},
 		"chat_ids":     {"unique (user_id, kind)"},
-		"task_pulse":   {"unique (task_id)", "(in_a_row)", "(tries_in_a_row)"},
+		"task_pulse":   {"unique (task_id)", "(in_a_row)", "(tries_in_a_row)", "(expect_at)", "(norm_due)"},
 		"alert_rules":  {"unique (team_id, name)"},
 		"stats_minute": {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
 	}
