@@ -241,3 +241,12 @@ CREATE TABLE IF NOT EXISTS task_pulse (
     KEY task_pulse_expect (expect_at),
     KEY task_pulse_norm (norm_due)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;
+
+-- What ended in the minutes of a window, of all tasks: the key has all that is
+-- read. One statement, so that it is done whole or not at all; none when it was
+-- done already.
+SET @change = (SELECT IF(COUNT(*) = 0, 'DO 0', 'ALTER TABLE stats_minute DROP KEY stats_minute_minute, ADD KEY stats_minute_counts (minute_at, task_id, state, n)')
+    FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'stats_minute' AND index_name = 'stats_minute_minute');
+PREPARE minute_keys FROM @change;
+EXECUTE minute_keys;
+DEALLOCATE PREPARE minute_keys;

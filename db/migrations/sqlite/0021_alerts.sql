@@ -241,3 +241,8 @@ CREATE INDEX IF NOT EXISTS task_pulse_bad ON task_pulse (in_a_row);
 CREATE INDEX IF NOT EXISTS task_pulse_tries ON task_pulse (tries_in_a_row);
 CREATE INDEX IF NOT EXISTS task_pulse_expect ON task_pulse (expect_at);
 CREATE INDEX IF NOT EXISTS task_pulse_norm ON task_pulse (norm_due);
+
+-- What ended in the minutes of a window, of all tasks: the key has all that is
+-- read.
+DROP INDEX IF EXISTS stats_minute_minute;
+CREATE INDEX IF NOT EXISTS stats_minute_counts ON stats_minute (minute_at, task_id, state, n);
