@@ -27,8 +27,8 @@ const (
 
 // Readings tells what a metric says of everything at now, at its finest grain,
 // in a handful of statements whatever the number of tasks. What Redis alone
-// knows is none of the ledger's: there are no readings of it here. An error
-// means that nothing can be said, not that all is well.
+// knows is not the ledger's: that is alert.ErrNotMine. Any other error means that
+// nothing can be said, not that all is well.
 func (d *DB) Readings(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
 	read := map[alert.Metric]func(context.Context, alert.Question, time.Time) ([]alert.Reading, error){
 		alert.QueueDepth: d.readDepth, alert.SuccessRate: d.readRates, alert.Failures: d.readRates, alert.TriggerLag: d.readLags,
@@ -37,7 +37,7 @@ func (d *DB) Readings(ctx context.Context, q alert.Question, now time.Time) ([]a
 		alert.PlanningLate: d.readPlanning, alert.CalendarEnds: d.readCalendars,
 	}[q.Metric]
 	if read == nil {
-		return nil, nil
+		return nil, alert.ErrNotMine
 	}
 	out, err := read(ctx, q, now)
 	if err != nil {

@@ -83,6 +83,28 @@ func (a Actor) Check(v Verb, team int64) error {
 	}
 }
 
+// SeesShared is Sees for what the installation shares with its teams: who is in
+// any team may know of it, for it is about the nodes and queues that their work
+// runs on.
+func (a Actor) SeesShared(team int64) bool {
+	if team == 0 {
+		return a.Sees(0) || len(a.Scope().Teams) > 0
+	}
+	return a.Sees(team)
+}
+
+// CheckShared is Check for what the installation shares with its teams: of team
+// 0 it may be read by who is in any team, and changed by administrators alone.
+func (a Actor) CheckShared(v Verb, team int64) error {
+	switch {
+	case team != 0 || a.Can(v, 0) || !a.SeesShared(0):
+		return a.Check(v, team)
+	case v == Read:
+		return nil
+	}
+	return &Denial{Verb: v, Team: 0, why: fault.Denied("This is of the whole installation: administrators change it")}
+}
+
 // Denial is the fault of Check with what was asked for, so that the refusal
 // can stand in the audit of the team.
 type Denial struct {

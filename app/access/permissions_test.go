@@ -20,12 +20,16 @@ Pause, resume, enable and disable a task            operator editor owner
 Cancel an instance                                  operator editor owner
 Replay a dead letter                                operator editor owner
 Take a dead letter and write its solution           operator editor owner
+Acknowledge and assign an incident                  operator editor owner
+Silence alerts for a time                           operator editor owner
 Create, change and archive tasks                             editor owner
 Create, change and delete calendars                          editor owner
+Set alert rules and who is told                              editor owner
 Allow retries of non-idempotent tasks                               owner
 Read the audit of the team                                          owner
 Manage members and tokens of the team                               owner
 Set secrets, which nobody can read again                            owner
+Set the channels that messages go to                                owner
 Manage people and teams of the installation
 `
 
@@ -102,6 +106,35 @@ func TestCheckHidesWhatTheActorMayNotSee(t *testing.T) {
 	require.Equal(t, fault.KindDenied, fault.KindOf(auditor.Check(RunTask, 8)))
 	require.EqualError(t, auditor.Check(Administer, 0), "This needs an administrator")
 	require.EqualError(t, viewer.Check(RetryUnsafe, 7), "This needs the role owner in the team")
+}
+
+// What the installation shares is read by everybody in a team, and changed by
+// administrators alone.
+func TestTheInstallationSharesToReadAndNotToChange(t *testing.T) {
+	owner := Actor{Kind: User, Roles: map[int64]Role{7: Owner}}
+	for name, c := range map[string]struct {
+		actor       Actor
+		reads, does fault.Kind
+	}{
+		"an owner of a team":      {owner, 0, fault.KindDenied},
+		"a viewer of a team":      {Actor{Kind: Token, Roles: map[int64]Role{7: Viewer}}, 0, fault.KindDenied},
+		"an auditor":              {Actor{Kind: User, Auditor: true}, 0, fault.KindDenied},
+		"an administrator":        {Actor{Kind: User, Admin: true}, 0, 0},
+		"somebody without a team": {Actor{Kind: User}, fault.KindNotFound, fault.KindNotFound},
+		"nobody":                  {Actor{}, fault.KindNotFound, fault.KindNotFound},
+		"an unknown role":         {Actor{Kind: User, Roles: map[int64]Role{7: "king"}}, fault.KindNotFound, fault.KindNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.reads, fault.KindOf(c.actor.CheckShared(Read, 0)))
+			require.Equal(t, c.reads == 0, c.actor.SeesShared(0))
+			for _, v := range []Verb{Acknowledge, Silence, EditRule, ManageChannels} {
+				require.Equal(t, c.does, fault.KindOf(c.actor.CheckShared(v, 0)), "%s", v)
+			}
+		})
+	}
+	require.NoError(t, owner.CheckShared(EditRule, 7))
+	require.Equal(t, fault.KindNotFound, fault.KindOf(owner.CheckShared(Read, 8)), "of teams it is Check")
+	require.False(t, owner.Sees(0))
 }
 
 func TestScopeNarrowsToOneTeam(t *testing.T) {

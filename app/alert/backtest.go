@@ -7,9 +7,6 @@ import (
 	"time"
 )
 
-// trialHold is how long nothing must break a rule for its incident to be over.
-const trialHold = time.Minute
-
 // Trial is what a rule would have done.
 type Trial struct {
 	From, To     time.Time
@@ -104,50 +101,77 @@ func (r Rule) spells(l Line, end time.Time) map[string][]spell {
 	return out
 }
 
-// incidents joins the spells of one cause: those between which it was quiet for
-// less than an incident takes to be over are one.
+// incidents joins the spells of one cause by the rules of Follow: one that has
+// opened and is quiet for less than Hold goes on, and what has not opened yet is
+// dropped when it is quiet.
 func (r Rule) incidents(cause string, spells []spell, end time.Time) []TrialIncident {
 	slices.SortStableFunc(spells, func(a, b spell) int { return a.from.Compare(b.from) })
 	var out []TrialIncident
 	for len(spells) > 0 {
-		whole := spells[0]
-		names := map[string]Subject{whole.subject.key(): whole.subject}
-		n := 1
-		for ; n < len(spells) && (whole.open || !spells[n].from.After(whole.to.Add(trialHold))); n++ {
-			next := spells[n]
-			names[next.subject.key()] = next.subject
-			whole.worst, whole.open = r.Meter().Worse(whole.worst, next.worst), whole.open || next.open
-			if next.to.After(whole.to) {
-				whole.to = next.to
-			}
+		i := trying{spell: spells[0], names: map[string]Subject{}, told: spells[0].from.Add(r.For)}
+		spells = spells[1:]
+		for i.take(r, i.spell); len(spells) > 0 && i.goesOn(r, spells[0]); spells = spells[1:] {
+			i.take(r, spells[0])
 		}
-		spells = spells[n:]
-		i := TrialIncident{Cause: cause, Since: whole.from, OpenedAt: whole.from.Add(r.For), Worst: whole.worst}
-		if !whole.open {
-			i.EndedAt = whole.to.Add(trialHold)
+		i.repeat(r, end)
+		if !i.lasted(r) {
+			continue
 		}
-		if i.OpenedAt.After(whole.to) {
-			continue // it did not last
+		one := TrialIncident{Cause: cause, Since: i.from, OpenedAt: i.from.Add(r.For), Worst: i.worst, Messages: 1 + i.repeats}
+		if !i.open {
+			one.EndedAt = i.to.Add(Hold(i.quiets))
 		}
-		for _, k := range slices.Sorted(maps.Keys(names)) {
-			i.Subjects = append(i.Subjects, names[k])
+		if r.Recovery && !i.open {
+			one.Messages++
 		}
-		i.Messages = r.messages(i, end)
-		out = append(out, i)
+		for _, k := range slices.Sorted(maps.Keys(i.names)) {
+			one.Subjects = append(one.Subjects, i.names[k])
+		}
+		out = append(out, one)
 	}
 	return out
 }
 
-// messages counts those of one incident.
-func (r Rule) messages(i TrialIncident, end time.Time) int {
-	n := 1
-	if r.Repeat > 0 {
-		n += int((i.Lasted(end) - 1) / r.Repeat)
+// trying is an incident while its spells are joined.
+type trying struct {
+	spell
+	names   map[string]Subject
+	quiets  int
+	told    time.Time // the latest message
+	repeats int
+}
+
+// lasted tells whether it has opened.
+func (i *trying) lasted(r Rule) bool { return !i.to.Before(i.from.Add(r.For)) }
+
+// goesOn tells whether the next spell belongs to it.
+func (i *trying) goesOn(r Rule, next spell) bool {
+	quiet := next.from.Sub(i.to)
+	return i.open || quiet <= 0 || i.lasted(r) && quiet < Hold(i.quiets)
+}
+
+// take joins a spell. Nothing is repeated while it is quiet in between.
+func (i *trying) take(r Rule, next spell) {
+	if next.from.After(i.to) {
+		i.repeat(r, i.to)
+		i.quiets++
 	}
-	if r.Recovery && !i.EndedAt.IsZero() {
-		n++
+	i.names[next.subject.key()] = next.subject
+	i.worst, i.open = r.Meter().Worse(i.worst, next.worst), i.open || next.open
+	if next.to.After(i.to) {
+		i.to = next.to
 	}
-	return n
+	if r.Repeat > 0 && next.from.Sub(i.told) >= r.Repeat { // due while it was quiet
+		i.told, i.repeats = next.from, i.repeats+1
+	}
+}
+
+// repeat counts what is told again until it is quiet, or until now.
+func (i *trying) repeat(r Rule, end time.Time) {
+	until := min(i.to.UnixMilli(), end.UnixMilli())
+	for r.Repeat > 0 && i.told.Add(r.Repeat).UnixMilli() < until {
+		i.told, i.repeats = i.told.Add(r.Repeat), i.repeats+1
+	}
 }
 
 // Variants are three neighbours of a rule, to see what other numbers would have

@@ -101,6 +101,7 @@ type Delivery struct {
 	ChannelID  string
 	IncidentID string
 	Object     string // what it tells of: those of one object go in order
+	Dedupe     string // of what it tells: a channel has each once
 	Kind       MessageKind
 	Message    Message
 	State      DeliveryState

@@ -30,8 +30,8 @@
 //     that has begun and not ended, counted under the gate's lock, so nothing
 //     is taken or given back by itself. "claim.gated" stands where a token would
 //     have been taken, "wake.committed" where one would have been handed on.
-//   - C14 and C15 (alerts), C16 and C17 (message queues), C18 and C19 (shell):
-//     they come with those parts.
+//   - C16 and C17 (message queues), C18 and C19 (shell): they come with those
+//     parts.
 //   - C28, as far as it means instances: nothing cleans those up yet.
 //
 // It imports the standard library only, and everything may import it but the

@@ -58,6 +58,14 @@ func Names() []string {
 		"replan.unnoted",  // C25 note of a calendar's change removed, next_fire_at not moved · in a transaction: planned anew later
 		"audit.row",       // C25 any change by a person stored, its audit row not · in a transaction: both or none
 
+		// Alerts.
+		"alert.asked",     // C14 the rules' questions answered, nothing stored · the next turn, of any node, asks again
+		"alert.incident",  // C14 incident stored, its messages not · in a transaction: both or none
+		"alert.recorded",  // C14 incident and messages committed, nothing sent · the courier of any node sends them
+		"deliver.taken",   // C15 a channel's messages taken, nothing sent · taken again once the lease is over
+		"deliver.sent",    // C15 a message sent, not noted · sent again with the same id, once
+		"deliver.settled", // C15 noted as sent, the carrier's hint not acknowledged · the hint finds nothing due
+
 		// The life of a process and of its data.
 		"migrate.step",   // C26 a migration done, the next one not · the next start goes on with it
 		"stop.halted",    // C27 told to stop, nothing new is taken, work still runs · lost and run again, as after a crash
