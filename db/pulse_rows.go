@@ -63,25 +63,31 @@ type endedTry struct {
 	StatusCode int
 	Error      string
 	State      sched.State
+	LatestNo   int // of the instance's attempts
 	FinishedAt Millis
 	Why        string // the instance's error
 }
 
-// tries lists of each task the latest attempts that ended, or (whole) those
-// that were their instance's last, the latest end first. What was canceled,
-// skipped or accepted is no end here.
-func (d *DB) tries(tx *gorm.DB, tasks []int64, whole bool, limit int) (map[int64][]endedTry, error) {
+// lookedAt are the ends that a look lists.
+type lookedAt string
+
+// Every attempt that ended, those that count alone, and those that were their
+// instance's last. What was canceled, skipped or accepted is no end of the two.
+const (
+	lookAll  lookedAt = ""
+	lookTry  lookedAt = " AND a.outcome IN ('succeeded','failed','timed_out','lost')"
+	lookRuns lookedAt = " AND i.attempt=a.no AND i.state IN ('succeeded','failed','timed_out','lost')"
+)
+
+// tries lists the latest ends of each task, the latest first.
+func (d *DB) tries(tx *gorm.DB, tasks []int64, which lookedAt, limit int) (map[int64][]endedTry, error) {
 	out := make(map[int64][]endedTry, len(tasks))
 	if len(tasks) == 0 {
 		return out, nil
 	}
-	one := "SELECT * FROM (SELECT task_id, instance_id, no, started_at, ended_at, outcome, status_code, error, '' AS state, ended_at AS finished_at, '' AS why FROM " +
-		d.dialect.byIndex("attempts", "attempts_task_ended") + " WHERE task_id=? AND ended_at IS NOT NULL AND outcome IN ('succeeded','failed','timed_out','lost') ORDER BY ended_at DESC LIMIT ?) AS r"
-	if whole {
-		one = "SELECT * FROM (SELECT a.task_id, a.instance_id, a.no, a.started_at, a.ended_at, a.outcome, a.status_code, a.error, i.state, i.finished_at, i.error AS why FROM " +
-			d.dialect.byAlias("attempts", "a", "attempts_task_ended") + " JOIN instances i ON i.id=a.instance_id" +
-			" WHERE a.task_id=? AND a.ended_at IS NOT NULL AND i.attempt=a.no AND i.state IN ('succeeded','failed','timed_out','lost') ORDER BY a.ended_at DESC LIMIT ?) AS r"
-	}
+	one := "SELECT * FROM (SELECT a.task_id, a.instance_id, a.no, a.started_at, a.ended_at, a.outcome, a.status_code, a.error, i.state, i.attempt AS latest_no, i.finished_at, i.error AS why FROM " +
+		d.dialect.byAlias("attempts", "a", "attempts_task_ended") + " JOIN instances i ON i.id=a.instance_id" +
+		" WHERE a.task_id=? AND a.ended_at IS NOT NULL" + string(which) + " ORDER BY a.ended_at DESC LIMIT ?) AS r"
 	args := make([]any, 0, 2*len(tasks))
 	for _, id := range tasks {
 		args = append(args, id, limit)
@@ -93,33 +99,68 @@ func (d *DB) tries(tx *gorm.DB, tasks []int64, whole bool, limit int) (map[int64
 	for _, r := range rows {
 		out[r.TaskID] = append(out[r.TaskID], r)
 	}
-	for _, ends := range out {
-		slices.SortStableFunc(ends, func(a, b endedTry) int {
-			return cmp.Or(b.FinishedAt.Compare(a.FinishedAt.Time), strings.Compare(b.InstanceID, a.InstanceID), cmp.Compare(b.No, a.No))
-		})
-	}
 	return out, nil
 }
 
-// latest lists the latest ends of each task: a few, or as many as bound a
-// streak where none of the few is a success.
-func (d *DB) latest(tx *gorm.DB, tasks []int64, whole bool) (map[int64][]endedTry, error) {
-	out, err := d.tries(tx, tasks, whole, pulseFew)
+// latest lists the latest ends of the runs and of the tries of each task, the
+// latest first: a few, or as many as bound a streak where none of the few is a
+// success.
+func (d *DB) latest(tx *gorm.DB, tasks []int64) (runs, tries map[int64][]endedTry, err error) {
+	few, err := d.tries(tx, tasks, lookAll, pulseFew)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var deeper []int64
-	for id, ends := range out {
-		if len(ends) == pulseFew && !slices.ContainsFunc(ends, endedTry.good) {
-			deeper = append(deeper, id)
+	runs, tries = map[int64][]endedTry{}, map[int64][]endedTry{}
+	var deepRuns, deepTries []int64
+	for _, id := range tasks {
+		runs[id], tries[id] = asRuns(few[id]), asTries(few[id])
+		all := len(few[id]) < pulseFew
+		if !all && !slices.ContainsFunc(runs[id], endedTry.good) {
+			deepRuns = append(deepRuns, id)
+		}
+		if !all && !slices.ContainsFunc(tries[id], endedTry.good) {
+			deepTries = append(deepTries, id)
 		}
 	}
-	slices.Sort(deeper)
-	more, err := d.tries(tx, deeper, whole, pulseLook)
-	for id, ends := range more {
-		out[id] = ends
+	more, err := d.tries(tx, deepRuns, lookRuns, pulseLook)
+	if err != nil {
+		return nil, nil, err
 	}
-	return out, err
+	for id, ends := range more {
+		runs[id] = asRuns(ends)
+	}
+	more, err = d.tries(tx, deepTries, lookTry, pulseLook)
+	for id, ends := range more {
+		tries[id] = asTries(ends)
+	}
+	return runs, tries, err
+}
+
+// asRuns are the ends that were their instance's last, in the order of the
+// instances' ends.
+func asRuns(all []endedTry) []endedTry {
+	return inOrder(slices.DeleteFunc(slices.Clone(all), func(e endedTry) bool {
+		return e.No != e.LatestNo || e.State != sched.Succeeded && !e.State.Bad()
+	}))
+}
+
+// asTries are attempts by themselves.
+func asTries(all []endedTry) (out []endedTry) {
+	for _, e := range all {
+		switch e.Outcome {
+		case sched.OutcomeSucceeded, sched.OutcomeFailed, sched.OutcomeTimedOut, sched.OutcomeLost:
+			e.State, e.FinishedAt, e.Why = "", e.EndedAt, ""
+			out = append(out, e)
+		}
+	}
+	return inOrder(out)
+}
+
+func inOrder(ends []endedTry) []endedTry {
+	slices.SortStableFunc(ends, func(a, b endedTry) int {
+		return cmp.Or(b.FinishedAt.Compare(a.FinishedAt.Time), strings.Compare(b.InstanceID, a.InstanceID), cmp.Compare(b.No, a.No))
+	})
+	return ends
 }
 
 func (e endedTry) good() bool {
@@ -158,11 +199,7 @@ func (d *DB) pulsesOf(tx *gorm.DB, ids []int64, now time.Time) ([]pulseRow, erro
 	for _, r := range before {
 		old[r.TaskID] = r
 	}
-	runs, err := d.latest(tx, ids, true)
-	if err != nil {
-		return nil, err
-	}
-	tries, err := d.latest(tx, ids, false)
+	runs, tries, err := d.latest(tx, ids)
 	if err != nil {
 		return nil, err
 	}
