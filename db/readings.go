@@ -78,16 +78,13 @@ func (d *DB) beating(ctx context.Context, now time.Time) (ok bool, err error) {
 	return true, nil
 }
 
-// marks are what a streak is told by.
-type mark struct {
-	task, team            int64
-	n                     int
-	since                 Millis
-	cause, host, detail   string
-	instance              maybe
-	lastOK, lastEnd       Millis
-	normN                 int
-	normP50, normP95, was int64
+// faultLine is what is told of a task's failures.
+type faultLine struct {
+	task, team          int64
+	n                   int
+	since               Millis
+	cause, host, detail string
+	instance            maybe
 }
 
 func (d *DB) readStreaks(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
@@ -106,7 +103,7 @@ func (d *DB) readStreaks(ctx context.Context, q alert.Question, now time.Time) (
 	defer rows.Close()
 	var out []alert.Reading
 	for rows.Next() {
-		var m mark
+		var m faultLine
 		if err := rows.Scan(&m.task, &m.team, &m.n, &m.since, &m.instance, &m.detail, &m.cause, &m.host); err != nil {
 			return nil, err
 		}

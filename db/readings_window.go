@@ -29,7 +29,7 @@ func (d *DB) readRates(ctx context.Context, q alert.Question, now time.Time) ([]
 	if err != nil {
 		return nil, err
 	}
-	told, err := d.latestFaults(ctx, q.EachTry)
+	faults, err := d.latestFaults(ctx, q.EachTry)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (d *DB) readRates(ctx context.Context, q alert.Question, now time.Time) ([]
 			r.Value = 100 * float64(c.good) / float64(r.N)
 		}
 		if c.bad > 0 {
-			m := told[id]
+			m := faults[id]
 			r.Cause, r.Host, r.Detail, r.Instance = m.cause, m.host, m.detail, string(m.instance)
 		}
 		out = append(out, r)
@@ -99,7 +99,7 @@ func (d *DB) addRates(ctx context.Context, to map[int64]rate, query string, args
 }
 
 // latestFaults gives what is told of the latest failure of each task.
-func (d *DB) latestFaults(ctx context.Context, eachTry bool) (map[int64]mark, error) {
+func (d *DB) latestFaults(ctx context.Context, eachTry bool) (map[int64]faultLine, error) {
 	kind := "bad"
 	if eachTry {
 		kind = "try"
@@ -109,9 +109,9 @@ func (d *DB) latestFaults(ctx context.Context, eachTry bool) (map[int64]mark, er
 		return nil, err
 	}
 	defer rows.Close()
-	out := map[int64]mark{}
+	out := map[int64]faultLine{}
 	for rows.Next() {
-		var m mark
+		var m faultLine
 		if err := rows.Scan(&m.task, &m.host, &m.cause, &m.detail, &m.instance); err != nil {
 			return nil, err
 		}
