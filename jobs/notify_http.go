@@ -40,13 +40,19 @@ type reply struct {
 	header http.Header
 	body   []byte
 	wait   time.Duration // by Retry-After
+	cut    bool          // there may be more of the body
 }
 
 // post sends once. Redirects are not followed, and the address is never part of
 // what is said of it.
 func (n *Notifier) post(ctx context.Context, p post) alert.Answer {
-	secrets := append(addressSecrets(p.url), p.secrets...)
+	hidden := masking(append(addressSecrets(p.url), p.secrets...))
 	r, err := n.exchange(ctx, p)
+	if r.cut && len(hidden) > 0 {
+		// Half a secret at the end can't be told from other text.
+		masked := mask(string(r.body), hidden)
+		r.body = []byte(masked[:max(len(masked)-len(hidden[0]), 0)])
+	}
 	var a alert.Answer
 	if err != nil {
 		a = n.unheard(ctx, err)
@@ -58,7 +64,6 @@ func (n *Notifier) post(ctx context.Context, p post) alert.Answer {
 			a.Wait = 0
 		}
 	}
-	hidden := masking(secrets)
 	a.Code = firstRunes(oneLine(mask(a.Code, hidden)), 60)
 	a.Body = oneLine(mask(a.Body, hidden))
 	return a
@@ -85,10 +90,7 @@ func (n *Notifier) exchange(ctx context.Context, p post) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if len(body) == maxReply {
-		body = body[:maxReply-keptSpare] // half a secret at the end can't be told from other text
-	}
-	return reply{status: resp.StatusCode, header: resp.Header, body: body, wait: retryAfter(resp.Header, n.o.Now())}, nil
+	return reply{status: resp.StatusCode, header: resp.Header, body: body, wait: retryAfter(resp.Header, n.o.Now()), cut: len(body) == maxReply}, nil
 }
 
 // errAddress is of an address that was stored before it could be checked.

@@ -96,6 +96,9 @@ func markdown(s string) string {
 // startsMarkup tells of what is markup at the beginning of a line only: lists.
 func startsMarkup(runes []rune, i int) bool {
 	r := runes[i]
+	if i < len(runes)-1 && runes[i+1] != ' ' && r != '=' {
+		return false
+	}
 	if i == 0 && (r == '-' || r == '+' || r == '=') {
 		return true
 	}

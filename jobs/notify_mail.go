@@ -21,11 +21,21 @@ import (
 // MailOptions are the operator's mail server. The address rules of calls don't
 // apply to it.
 type MailOptions struct {
-	Addr     string // host:port; empty: there is none
-	Username string
-	Password string
-	From     string // an address, with or without a name
-	TLS      string // "starttls", "tls" (from the first byte) or "none"
+	Addr     string `yaml:"addr"` // host:port; empty: there is none
+	Username string `yaml:"username"`
+	Password string `yaml:"password" mask:"whole"`
+	From     string `yaml:"from"` // an address, with or without a name
+	TLS      string `yaml:"tls"`  // "starttls", "tls" (from the first byte) or "none"
+}
+
+// Check tells the configuration what is wrong with it.
+func (o MailOptions) Check(check func(key string, ok bool, format string, args ...any)) {
+	_, _, err := net.SplitHostPort(o.Addr)
+	check("mail.addr", o.Addr == "" || err == nil, "host:port such as smtp.example.org:587; this is %q", o.Addr)
+	_, err = netmail.ParseAddress(o.From)
+	check("mail.from", o.Addr == "" && o.From == "" || err == nil, "an address such as \"ax <ax@example.org>\"; this is %q", o.From)
+	check("mail.tls", o.TLS == "starttls" || o.TLS == "tls" || o.TLS == "none", "starttls, tls or none; this is %q", o.TLS)
+	check("mail.password", o.Password == "" || o.Username != "", "mail.username is needed with it")
 }
 
 // toMail sends a mail to each address, over one connection: a server that

@@ -11,7 +11,7 @@ import (
 const (
 	slackHeader  = 150
 	slackSection = 3000
-	slackLimit   = 30_000
+	slackLimit   = 19_500
 )
 
 type slackBody struct {

@@ -127,6 +127,47 @@ func TestHOOK03FeishuIsSignedInTheBody(t *testing.T) {
 	require.NotContains(t, string(encodedOf(t, x)), "sign")
 }
 
+// A message that is as long as any can be is cut to what the robot takes: the
+// fakes refuse one byte more.
+func TestTheLongestMessageStillFits(t *testing.T) {
+	t.Parallel()
+	for kind := range robots() {
+		x := tellerOf(t, kind)
+		var names []string
+		for range alert.MaxNamed {
+			names = append(names, strings.Repeat("🏴", 300))
+		}
+		m := failing(names...)
+		m.Count, m.Note, m.Host = 1000, strings.Repeat(strings.Repeat("🏴", 500)+"\n", 30), strings.Repeat("\"", 300)
+		for i := range m.Members {
+			m.Members[i].Detail = strings.Repeat("🏴\"", 300)
+		}
+		var all []alert.Message
+		for range alert.MaxMerged {
+			all = append(all, m)
+		}
+		for _, messages := range [][]alert.Message{{m}, all} {
+			a := x.send(t.Context(), messages...)
+			require.Equal(t, alert.Accepted, a.Verdict, "%s %+v", kind, a)
+		}
+		if kind != alert.Webhook {
+			require.Contains(t, x.Got()[0].Plain, "more", "what is cut is counted")
+			require.Less(t, len(x.Got()[0].Raw), 20<<10, kind)
+		}
+		require.Contains(t, x.Got()[0].Links, "https://ax.example.org/alerts/incidents/0193b1f0-bbbb", kind)
+	}
+}
+
+// Half a secret at the end of what is read of an answer is one too.
+func TestHalfASecretAtTheEndIsNotShown(t *testing.T) {
+	t.Parallel()
+	x := tellerOf(t, alert.Webhook)
+	long := strings.Repeat("canary", 150)
+	x.secret.URL = strings.Replace(x.secret.URL, robottest.Token, long, 1)
+	x.Play(robottest.Say(500, strings.Repeat(long, 100)))
+	require.NotContains(t, x.send(t.Context(), failing("a")).Body, "canary")
+}
+
 // encodedOf is what is sent when nothing is signed.
 func encodedOf(t *testing.T, x *teller) []byte {
 	t.Helper()
@@ -202,6 +243,11 @@ func TestHOOK10ThreeLinesArriveAsThreeLines(t *testing.T) {
 			want = "one & ＜two＞\nthree\\nfour\nfive ＊six＊"
 		}
 		require.Contains(t, got.Plain, want, kind)
+		if kind == alert.DingTalk {
+			x.channel.Bad = "t\n- one\n12. two\n1.5 is no list"
+			x.send(t.Context(), failing("a"))
+			require.Contains(t, string(x.Got()[1].Raw), `\\- one  \n12\\. two  \n1.5 is no list`, "lists would be numbered anew")
+		}
 		if kind == alert.Slack {
 			require.Contains(t, string(got.Raw), "one &amp; &lt;two&gt;\\nthree")
 		}
