@@ -109,6 +109,8 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 		"Spreads":      func(ctx context.Context) error { _, err := d.Spreads(ctx, []int64{1}, t0, sched.Lag); return err },
 		"Rates":        func(ctx context.Context) error { _, err := d.Rates(ctx, []int64{1}, t0); return err },
 		"Outcomes":     func(ctx context.Context) error { _, err := d.Outcomes(ctx, all, t0, time.Hour, 1); return err },
+		"QueueDepths":  func(ctx context.Context) error { _, err := d.QueueDepths(ctx, t0, time.Minute); return err },
+		"QueueRates":   func(ctx context.Context) error { _, err := d.QueueRates(ctx, t0, t0); return err },
 		"PruneStats":   func(ctx context.Context) error { return d.PruneStats(ctx, t0) },
 		"Runs":         func(ctx context.Context) error { _, err := d.Runs(ctx, []int64{1}, 1); return err },
 		"TaskRate":     func(ctx context.Context) error { _, err := d.TaskRate(ctx, 1, t0); return err },

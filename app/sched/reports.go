@@ -128,6 +128,10 @@ type reportStore interface {
 	Outcomes(ctx context.Context, scope access.Scope, from time.Time, step time.Duration, n int) ([]Bucket, error)
 	Spread(ctx context.Context, scope access.Scope, taskID int64, since time.Time, of ...Measure) (Spread, error)
 	StateCounts(ctx context.Context, scope access.Scope, taskID int64, since time.Time) (map[State]int, error)
+	// QueueDepths are the deepest samples of each step that has any.
+	QueueDepths(ctx context.Context, from time.Time, step time.Duration) (map[string][]QueueSample, error)
+	// QueueRates count what ended from a moment until another; zero: until now.
+	QueueRates(ctx context.Context, from, to time.Time) (map[string]QueueRate, error)
 	Missed(ctx context.Context, taskID int64, limit int) ([]MissedRange, error)
 	MissedTotals(ctx context.Context, taskID int64) (map[MissReason]MissedTotal, error)
 	TaskVersions(ctx context.Context, taskID int64, limit int) ([]TaskVersion, error)

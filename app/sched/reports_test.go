@@ -46,6 +46,21 @@ func (s *shelf) Spreads(_ context.Context, ids []int64, since time.Time, of ...M
 	return map[int64]Spread{ids[0]: {P50: 7, Of: len(of)}}, s.fail["Spreads"]
 }
 
+func (s *shelf) QueueDepths(_ context.Context, from time.Time, step time.Duration) (map[string][]QueueSample, error) {
+	s.at = from
+	return map[string][]QueueSample{
+		"default": {{At: from, Due: 10}, {At: from.Add(step), Due: 40}}, "slow": {{At: from, Due: 900}, {At: from.Add(step)}},
+	}, s.fail["QueueDepths"]
+}
+
+func (s *shelf) QueueRates(_ context.Context, from, to time.Time) (map[string]QueueRate, error) {
+	s.since = append(s.since, from)
+	if to.IsZero() {
+		return map[string]QueueRate{"default": {Rate{Succeeded: 90, Bad: 10}, 103}}, s.fail["hour"]
+	}
+	return map[string]QueueRate{"default": {Rate{Succeeded: 30}, 30}}, s.fail["QueueRates"]
+}
+
 func (s *shelf) Outcomes(_ context.Context, scope access.Scope, from time.Time, step time.Duration, n int) ([]Bucket, error) {
 	s.scope, s.at = scope, from
 	return make([]Bucket, n), nil
