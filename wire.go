@@ -69,6 +69,8 @@ type parts struct {
 	dispatcher *sched.Dispatcher
 	sweeper    *sched.Sweeper
 	runner     *sched.Runner
+	inspector  *jobs.Inspector
+	switches   *sched.Switches
 	http       *jobs.HTTP
 	egress     *jobs.Egress
 }
@@ -111,6 +113,8 @@ func (p *parts) buildEngine() {
 	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: d, Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
 	p.sweeper = sched.NewSweeper(d, p.queue, p.node, p.clock, p.log)
 	p.egress = jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks(), Teams: jobs.NewTeamLists(d, time.Now)})
+	p.inspector = jobs.NewInspector(p.redis, c.Worker.Queues, p.clock.Now)
+	p.switches = sched.NewSwitches(d, p.inspector, p.clock)
 	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
 		Store: d, Node: p.node, Clock: p.clock, Exec: jobs.Executors{sched.TargetHTTP: p.http},
@@ -128,8 +132,8 @@ func (p *parts) worker() *jobs.Worker {
 
 // loops are the periodic works of the scheduler role.
 func (p *parts) loops() []jobs.Loop {
-	queues := p.queues()
-	marker := jobs.NewMarker(p.redis, queues.weights)
+	queues := jobs.Queues(p.cfg.Worker.Queues)
+	marker := jobs.NewMarker(p.redis, queues)
 	return []jobs.Loop{
 		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
 		{Name: "dispatch", Every: p.cfg.Scheduler.Scan, Tick: p.dispatcher.Tick},
@@ -139,8 +143,9 @@ func (p *parts) loops() []jobs.Loop {
 		marker.Watch(p.sweeper.Wiped),
 		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
 		{Name: "sample-queues", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) {
-			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.weights.Names(), queues.carrier.Pending)
+			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.Names(), p.inspector.Pending)
 		}},
+		{Name: "hold-queues", Every: sched.HoldEvery, Tick: p.switches.Hold},
 		{Name: "seal", Every: 5 * time.Second, Tick: func(ctx context.Context) (bool, error) {
 			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
 			return n == 500, err
@@ -323,9 +328,8 @@ func (s *server) offerSetup(ctx context.Context, p *parts) error {
 	return nil
 }
 
-func (p *parts) queues() queueReader {
-	weights := jobs.Queues(p.cfg.Worker.Queues)
-	return queueReader{weights, jobs.NewInspector(p.redis, weights, p.clock.Now), p.ledger, p.clock.Now}
+func (p *parts) queues() *app.QueueReader {
+	return app.NewQueueReader(p.cfg.Worker.Queues, p.inspector, p.ledger, p.clock.Now)
 }
 
 // console makes the web application.
@@ -337,7 +341,7 @@ func (p *parts) console() (*app.App, error) {
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
 		Services: p.people,
-		Calls:    p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
+		Calls:    p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Switches: p.switches, Ready: p.checks,
 		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 	}
@@ -368,33 +372,4 @@ func (p *parts) withFront(h *jobs.Host, front *app.Front) {
 			p.log.Warn("the last refusals are not in the audit", "error", err)
 		}
 	}
-}
-
-// queueReader joins the carrier's figures and the ledger's own.
-type queueReader struct {
-	weights jobs.Queues
-	carrier *jobs.Inspector
-	ledger  *db.DB
-	now     func() time.Time
-}
-
-// List gives the ledger's own figures even when Redis is away.
-func (q queueReader) List(ctx context.Context) ([]app.QueueInfo, error) {
-	depth, err := q.ledger.QueueDepth(ctx, q.now())
-	if err != nil {
-		return nil, err
-	}
-	figures, away := q.carrier.Figures(ctx)
-	out := make([]app.QueueInfo, 0, len(q.weights))
-	for _, name := range q.weights.Names() {
-		info := app.QueueInfo{Name: name, Weight: q.weights[name], Due: depth[name]}
-		for _, f := range figures.Queues {
-			if f.Name == name {
-				info.Pending, info.Active, info.Scheduled, info.Retry, info.Archived = f.Pending, f.Active, f.Scheduled, f.Retry, f.Archived
-				info.Paused, info.Latency = f.Paused, f.Latency
-			}
-		}
-		out = append(out, info)
-	}
-	return out, away
 }

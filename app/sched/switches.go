@@ -51,14 +51,15 @@ func NewSwitches(store switchStore, carrier queueSwitch, clock *Clock) *Switches
 // May tells whether the actor may use them: who may pause the tasks of every
 // team.
 func (s *Switches) May(ctx context.Context, by access.Actor) (bool, error) {
-	err := s.check(ctx, by)
+	err := s.Check(ctx, by)
 	if fault.KindOf(err) == fault.KindDenied {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-func (s *Switches) check(ctx context.Context, by access.Actor) error {
+// Check is May as an error. Faults: Denied.
+func (s *Switches) Check(ctx context.Context, by access.Actor) error {
 	teams, err := s.store.Teams(ctx, access.Scope{All: true})
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (s *Switches) check(ctx context.Context, by access.Actor) error {
 
 // admit checks the right and the reason.
 func (s *Switches) admit(ctx context.Context, by access.Actor, reason string, needed bool) (string, error) {
-	if err := s.check(ctx, by); err != nil {
+	if err := s.Check(ctx, by); err != nil {
 		return "", err
 	}
 	switch reason = strings.TrimSpace(reason); {
