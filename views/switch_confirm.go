@@ -48,7 +48,7 @@ func (p SwitchConfirmPage) words(ctx context.Context) askWords {
 	switch p.Of + " " + p.Action {
 	case OfQueue + " pause":
 		return askWords{title: t(ctx, "Pause the queue %s?", p.Name), verb: t(ctx, "Pause the queue"), keep: t(ctx, "Leave it open"), danger: true,
-			effects: []string{t(ctx, "No node takes work of it, of no team; what runs goes on."), t(ctx, "New work is accepted and waits."), t(ctx, "It stays paused until somebody resumes it, also when Redis is lost.")}}
+			effects: []string{t(ctx, "No node takes work of it, whatever the team; what runs goes on."), t(ctx, "New work is accepted and waits."), t(ctx, "It stays paused until somebody resumes it, also when Redis is lost.")}}
 	case OfQueue + " resume":
 		return askWords{title: t(ctx, "Resume the queue %s?", p.Name), verb: t(ctx, "Resume the queue"), keep: t(ctx, "Leave it paused"), say: t(ctx, "The nodes take what waits at once, as many as they have places.")}
 	case OfNode + " drain":
