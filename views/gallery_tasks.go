@@ -154,7 +154,7 @@ func shownTaskRows() []TaskRow {
 			t.CreatedAt = sampleTime(2 * time.Hour)
 		}),
 	}
-	rows[len(rows)-1].Facts.Runs = nil
+	rows[len(rows)-1].Facts = sched.TaskFacts{}
 	rows[0].MayPause = false
 	return rows
 }
