@@ -38,6 +38,9 @@ func (h Host) Run(ctx context.Context) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer all.Wait()
 	defer stop()
+	if h.Worker != nil {
+		h.Node.OnDrain(h.Worker.Drain)
+	}
 	all.Go(func() { h.Node.Live(inner) })
 	all.Go(func() { h.Hints.Listen(inner, h.Node.CancelCall) })
 	all.Go(func() { RunLoops(inner, h.Log, h.Loops...) })
