@@ -72,6 +72,12 @@ var auditWords = map[string]string{
 	"calendar.days":   msg("Changed days of the calendar"),
 	"calendar.import": msg("Imported days into the calendar"),
 	"calendar.delete": msg("Deleted the calendar"),
+
+	"incident.acknowledge": msg("Acknowledged the incident"),
+	"incident.reopen":      msg("Took back the acknowledgement of"),
+	"incident.note":        msg("Wrote to the incident"),
+	"delivery.replay":      msg("Sent the message again:"),
+	"channel.test":         msg("Sent a test message to"),
 }
 
 // AuditActions are the actions that have words, by name.
