@@ -39,7 +39,7 @@ type DeliveryFilter struct {
 // DeliveriesOptions: all are required but Send.
 type DeliveriesOptions struct {
 	Store deliveryStore
-	Send  Sender // of test messages; nil: this process sends none
+	Send  Sender        // of test messages; nil: this process sends none
 	NewID func() string // UUIDv7
 	Now   func() time.Time
 }

@@ -21,7 +21,7 @@ type Store interface {
 // ServicesOptions are what the services need; all are required but Send.
 type ServicesOptions struct {
 	Store Store
-	Send  Sender // of test messages; nil: this process sends none
+	Send  Sender        // of test messages; nil: this process sends none
 	NewID func() string // UUIDv7
 	Now   func() time.Time
 }
