@@ -240,14 +240,13 @@ func TestManyAreToldRoundByRound(t *testing.T) {
 // there are.
 func TestOfManyLettersEachOpensFirst(t *testing.T) {
 	e, f, _ := events()
-	for n := range 2*eventsMost + 10 {
-		at := t0.Add(-time.Minute + time.Duration(n)*10*time.Millisecond)
-		f.letters = append(f.letters, LetterFacts{ID: int64(n), Opens: 1, OpenedAt: Instant(at), ClosedAt: Instant(t0.Add(-time.Minute + time.Millisecond))})
-	}
-	for i := range f.letters { // all are solved sooner than the last ones opened
-		if opened := time.Time(f.letters[i].OpenedAt); time.Time(f.letters[i].ClosedAt).Before(opened) {
-			f.letters[i].ClosedAt = Instant(opened.Add(time.Millisecond))
+	for n := range 2*eventsMost + 10 { // the first ones are closed last
+		opened := t0.Add(-time.Minute + time.Duration(n)*time.Millisecond)
+		closed := opened.Add(time.Millisecond)
+		if n < eventsMost+100 {
+			closed = t0
 		}
+		f.letters = append(f.letters, LetterFacts{ID: int64(n), Opens: 1, OpenedAt: Instant(opened), ClosedAt: Instant(closed)})
 	}
 	turn2(t, e)
 	require.Len(t, f.sent, 2*len(f.letters))
