@@ -67,7 +67,7 @@ func deliveries(r *receiver) (*Deliveries, *fakeLog) {
 			"house": {ID: "house", ChannelID: "house", State: Refused},
 		},
 	}
-	c := &clock{t0}
+	c := &wound{t0}
 	return NewDeliveries(DeliveriesOptions{Store: log, Send: r, NewID: ids(), Now: c.Now}), log
 }
 

@@ -42,8 +42,8 @@ func (f *fakeBook) InsertDeliveries(_ context.Context, all []Delivery) error {
 	return nil
 }
 
-func digests(subs ...Subscription) (*Digester, *fakeBook, *clock) {
-	f, c := &fakeBook{subs: subs, has: map[string]bool{}, fails: -1}, &clock{}
+func digests(subs ...Subscription) (*Digester, *fakeBook, *wound) {
+	f, c := &fakeBook{subs: subs, has: map[string]bool{}, fails: -1}, &wound{}
 	return NewDigester(DigesterOptions{Book: f, Now: c.Now, NewID: ids(), Log: slog.New(slog.DiscardHandler)}), f, c
 }
 

@@ -99,9 +99,9 @@ func everyEvent(since time.Time) map[EventType]time.Time {
 	return map[EventType]time.Time{InstanceFinished: since, LetterOpened: since, LetterSolved: since}
 }
 
-func events() (*Events, *fakeOutbox, *clock) {
+func events() (*Events, *fakeOutbox, *wound) {
 	f := &fakeOutbox{has: map[string]bool{}, listeners: []Listener{{ChannelID: "ch", TeamID: 1, Since: everyEvent(t0.Add(-time.Hour))}}}
-	c := &clock{t0}
+	c := &wound{t0}
 	return NewEvents(EventsOptions{Box: f, Now: c.Now, NewID: ids(), Log: slog.New(slog.DiscardHandler)}), f, c
 }
 

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"log/slog"
 	"time"
 
 	"ax/app/access"
@@ -8,32 +9,51 @@ import (
 
 // Services are the package's use cases of people, on one store.
 type Services struct {
-	Incidents  *Incidents
-	Deliveries *Deliveries
+	Incidents     *Incidents
+	Deliveries    *Deliveries
+	Rules         *Rules
+	Channels      *Channels
+	Subscriptions *Subscriptions
+	Silences      *Silences
+	ChatIDs       *ChatIDs
+	Holder        *Holder
 }
 
-// Store keeps what people see and change of alerts.
+// Store keeps what people see and set of alerts.
 type Store interface {
 	incidentStore
 	deliveryStore
+	ruleStore
+	channelStore
+	subscriptionStore
+	silenceStore
+	chatIDStore
+	holdBook
 }
 
-// ServicesOptions are what the services need; all are required but Send.
+// ServicesOptions are what the services need; all are required but Send and
+// Queues.
 type ServicesOptions struct {
-	Store Store
-	Send  Sender        // of test messages; nil: this process sends none
-	NewID func() string // UUIDv7
-	Now   func() time.Time
+	Store  Store
+	Sealer access.Sealer
+	Send   Sender        // of test messages; nil: this process sends none
+	Queues []string      // that rules can name; empty: any
+	NewID  func() string // UUIDv7
+	Log    *slog.Logger
+	Now    func() time.Time
 }
 
 // NewServices panics when a part is missing: a programmer's error at start.
 func NewServices(o ServicesOptions) Services {
-	if o.Store == nil || o.NewID == nil || o.Now == nil {
+	if o.Store == nil || o.Sealer == nil || o.NewID == nil || o.Log == nil || o.Now == nil {
 		panic("alert.NewServices: a required part is missing")
 	}
 	return Services{
 		Incidents:  NewIncidents(o.Store, o.Now),
 		Deliveries: NewDeliveries(DeliveriesOptions{Store: o.Store, Send: o.Send, NewID: o.NewID, Now: o.Now}),
+		Rules:      NewRules(o.Store, o.Queues, o.Now), Channels: NewChannels(o.Store, o.Sealer, o.Now),
+		Subscriptions: NewSubscriptions(o.Store, o.Now), Silences: NewSilences(o.Store, o.Now),
+		ChatIDs: NewChatIDs(o.Store, o.Now), Holder: NewHolder(o.Store, o.Log, o.Now),
 	}
 }
 
