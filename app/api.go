@@ -72,6 +72,8 @@ func (a *App) mountAPI(e *gin.Engine) {
 	s.calendarOperations()
 	s.instanceOperations()
 	s.letterOperations()
+	s.incidentOperations()
+	s.deliveryOperations()
 	s.opsOperations()
 	s.allowanceOperations()
 	s.mountBook(e)

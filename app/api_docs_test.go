@@ -103,6 +103,7 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 			example.(object)["code"] = h.unused("new")
 		}
 		paths := map[string]string{"tasks": code, "calendars": cal, "instances": l.InstanceID, "dead-letters": letterPath(l)[len(v1+"/dead-letters/"):]}
+		paths["alerts"] = h.told(l.InstanceID).incident
 		real := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, paths[strings.Split(path, "/")[1]])
 		if strings.HasSuffix(real, "/cancel") || strings.HasSuffix(real, "/receipt") {
 			in := h.accepted(code, "o-2")
@@ -121,5 +122,5 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 		got := c.json(method, v1+real, example)
 		require.Less(t, got.status, 300, "%s %s: %s", method, real, got.body)
 	})
-	require.Equal(t, 17, seen)
+	require.Equal(t, 18, seen)
 }

@@ -38,6 +38,7 @@ const (
   ]
 }`
 	exampleCalendarImport = `{"text": "2027-01-01,off,元旦\n2027-01-31,workday,春节调休\n", "mode": "add", "dry_run": true}`
+	exampleNote           = `{"assignee": "li.na", "note": "The bank is offline until 18:00"}`
 	exampleReceipt        = `{"outcome": "succeeded", "message": "1,204 rows settled"}`
 )
 
