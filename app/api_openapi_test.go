@@ -177,7 +177,7 @@ func TestAnswersHaveTheShapeOfTheDocument(t *testing.T) {
 		if method != "GET" || strings.Contains(path, "/export.") {
 			return
 		}
-		real := strings.NewReplacer("{code}", "orders.send", "/incidents/{id}", "/incidents/"+told.incident, "/deliveries/{id}", "/deliveries/"+told.delivery).Replace(path)
+		real := strings.NewReplacer("{code}", "orders.send", "/incidents/{id}", "/incidents/"+told.incident, "/rules/{id}", "/rules/"+told.rule, "/channels/{id}", "/channels/"+told.channel, "/deliveries/{id}", "/deliveries/"+told.delivery).Replace(path)
 		real = strings.Replace(real, "/instances/{id}", "/instances/"+l.InstanceID, 1)
 		real = strings.Replace(real, "/dead-letters/{id}", letterPath(l)[len(v1):], 1)
 		if strings.HasSuffix(real, "/preview") {
@@ -189,7 +189,7 @@ func TestAnswersHaveTheShapeOfTheDocument(t *testing.T) {
 		fits(t, doc, schema, got.fieldsOf(), path)
 		seen++
 	})
-	require.Equal(t, 20, seen)
+	require.Equal(t, 26, seen)
 	got := c.json("POST", v1+"/tasks", "{}")
 	fits(t, doc, object{"$ref": "#/components/schemas/Problem"}, got.fieldsOf(), "a problem")
 	got = c.json("POST", v1+"/tasks/orders.send/trigger", "{}")

@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"fmt"
+
 	"github.com/stretchr/testify/require"
 
 	"ax/app/access"
@@ -10,6 +12,7 @@ import (
 // alerted are the ids of objects of alerts of the team payments.
 type alerted struct {
 	incident, acked, delivery, channel string
+	rule, subscription, silence        string
 }
 
 // told makes an incident, one that is acknowledged, a webhook and a message that
@@ -20,6 +23,13 @@ func (h *house) told(instance string) alerted {
 	c, _, err := h.opt.Alerts.Channels.Create(ctx, root, alert.ChannelSpec{Team: h.team.Code, Kind: alert.Webhook, Name: h.unused("hook"), URL: "https://hooks.example.com/x"})
 	require.NoError(h.t, err)
 	out := alerted{incident: newID(), acked: newID(), delivery: newID(), channel: c.ID}
+	r, err := h.opt.Alerts.Rules.Create(ctx, root, alert.RuleSpec{Team: h.team.Code, Name: h.unused("rule"), Metric: alert.InARow, Scope: alert.Scope{Kind: alert.All}, Threshold: 3, Level: alert.P1})
+	require.NoError(h.t, err)
+	sub, err := h.opt.Alerts.Subscriptions.Create(ctx, root, alert.SubscriptionSpec{Team: h.team.Code, ChannelID: c.ID, RuleID: r.ID})
+	require.NoError(h.t, err)
+	quiet, err := h.opt.Alerts.Silences.Create(ctx, root, alert.SilenceSpec{Team: h.team.Code, Scope: alert.Scope{Kind: alert.All}, Reason: "x", Lasts: 600})
+	require.NoError(h.t, err)
+	out.rule, out.subscription, out.silence = fmt.Sprint(r.ID), fmt.Sprint(sub.ID), fmt.Sprint(quiet.ID)
 	for _, id := range []string{out.incident, out.acked} {
 		i := alert.Incident{
 			ID: id, RuleID: 7, RuleName: "Failures in a row", Metric: alert.InARow, TeamID: h.team.ID, Fingerprint: id, State: alert.Firing, Level: alert.P1,
