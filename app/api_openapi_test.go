@@ -111,7 +111,7 @@ func TestTheDocumentIsWholeAndReadable(t *testing.T) {
 func TestTheDocumentExplainsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	schemas := newHouse(t).apiDoc()["components"].(object)["schemas"].(object)
-	for _, name := range []string{"TaskSpec", "ScheduleSpec", "TargetSpec", "PolicySpec", "RetrySpec", "TriggerRequest", "LetterEdit", "Reason", "Pause", "Receipt", "CalendarNew", "CalendarEdit", "CalendarDays", "CalendarImport", "Day", "Note", "Problem", "ProblemField"} {
+	for _, name := range []string{"TaskSpec", "ScheduleSpec", "TargetSpec", "PolicySpec", "RetrySpec", "TriggerRequest", "LetterEdit", "Reason", "Pause", "Receipt", "CalendarNew", "CalendarEdit", "CalendarDays", "CalendarImport", "Day", "Note", "RuleSpec", "ChannelSpec", "SubscriptionSpec", "SilenceSpec", "Problem", "ProblemField"} {
 		schema := schemas[name].(object)
 		require.Equal(t, false, schema["additionalProperties"], name)
 		for field, p := range schema["properties"].(object) {
