@@ -33,7 +33,7 @@ func (s *statements) take() []string {
 
 // bounded is a condition that names teams, or the one object of a team: of an
 // object, who may see it is decided when it has been read.
-var bounded = regexp.MustCompile(`(?i)\b(team_id|id|code|task_id|instance_id|user_id|hash) ?(= ?(\?|0)|in ?\(\?)|1 ?= ?0`)
+var bounded = regexp.MustCompile(`(?i)\b(team_id|id|code|task_id|instance_id|incident_id|channel_id|rule_id|user_id|hash) ?(= ?(\?|0)|in ?\(\?)|1 ?= ?0`)
 
 // numbers are statements that give nobody the rows that they look at.
 var numbers = map[string]bool{

@@ -79,6 +79,12 @@ var auditWords = map[string]string{
 	"calendar.import": msg("Imported days into the calendar"),
 	"calendar.delete": msg("Deleted the calendar"),
 
+	"incident.acknowledge": msg("Acknowledged the incident"),
+	"incident.reopen":      msg("Took back the acknowledgement of"),
+	"incident.note":        msg("Wrote to the incident"),
+	"delivery.replay":      msg("Sent the message again:"),
+	"channel.test":         msg("Sent a test message to"),
+
 	"rule.create":         msg("Created the rule"),
 	"rule.update":         msg("Changed the rule"),
 	"rule.enable":         msg("Switched the rule on:"),
