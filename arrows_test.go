@@ -35,11 +35,11 @@ func arrows() map[string]rule {
 	return map[string]rule{
 		// Builds the parts; the only one that knows them all.
 		"ax": {
-			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/demo", "ax/app/oidc", "ax/app/settings", "ax/db", "ax/jobs"}, domain...),
+			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/demo", "ax/app/oidc", "ax/app/settings", "ax/app/telemetry", "ax/db", "ax/jobs"}, domain...),
 			other: []string{"github.com/spf13/cobra", "github.com/google/uuid"},
 			tests: []string{
-				"ax/app/oidc/issuertest", "ax/db/dbtest", "ax/jobs/redistest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
-				"github.com/chromedp", goquery, mysql, sqlite,
+				"ax/app/oidc/issuertest", "ax/db/dbtest", "ax/jobs/redistest", "ax/jobs/robottest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
+				"github.com/chromedp", goquery, mysql, sqlite, "ax/app/telemetry/collectortest",
 			},
 		},
 
@@ -53,7 +53,7 @@ func arrows() map[string]rule {
 		// The one home of its library, for main to fill a calendar with.
 		"ax/app/calendar/china": {own: []string{"ax/app/calendar"}, other: []string{"github.com/6tail/lunar-go/HolidayUtil"}},
 		"ax/app/sched":          {own: append([]string{"ax/app/access", "ax/app/calendar", fail}, leaves...), tests: []string{rapid}},
-		"ax/app/alert":          {own: append([]string{"ax/app/access", "ax/app/sched", fail}, leaves...), tests: []string{rapid}},
+		"ax/app/alert":          {own: append([]string{"ax/app/access", "ax/app/sched", fail}, leaves...), tests: []string{rapid, "ax/app/calendar"}},
 		"ax/app/demo":           {own: domain},
 		// The one home of its libraries: what a provider says comes out as a
 		// value of access.
@@ -64,6 +64,14 @@ func arrows() map[string]rule {
 		},
 		// A provider for tests, which also signs what no provider should.
 		"ax/app/oidc/issuertest": {other: []string{"github.com/go-jose/go-jose/v4"}},
+		// What a process tells of its work: it wraps the seams of the engine,
+		// and only main knows it.
+		"ax/app/telemetry": {
+			own:   []string{"ax/app/sched"},
+			other: []string{"github.com/prometheus/client_golang", "go.opentelemetry.io/otel"},
+			tests: []string{"ax/app/telemetry/collectortest"},
+		},
+		"ax/app/telemetry/collectortest": {other: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 		// How a configuration is read and listed; which one is main's.
 		"ax/app/settings": {other: []string{"github.com/goccy/go-yaml"}},
 
@@ -75,7 +83,7 @@ func arrows() map[string]rule {
 				"github.com/gin-gonic/gin", "github.com/a-h/templ", "github.com/danielgtaylor/huma/v2", "github.com/alexedwards/argon2id",
 				"github.com/google/uuid", "github.com/prometheus/client_golang", "golang.org/x/time/rate",
 			},
-			tests: []string{"ax/app/oidc", "ax/app/oidc/issuertest", "ax/db", "ax/jobs", goquery, rapid, "github.com/goccy/go-yaml", "github.com/chromedp"},
+			tests: []string{"ax/app/oidc", "ax/app/oidc/issuertest", "ax/db", "ax/jobs", "ax/jobs/robottest", goquery, rapid, "github.com/goccy/go-yaml", "github.com/chromedp"},
 		},
 		"ax/views": {
 			own:   append([]string{"ax/static", "ax/views/ui", "ax/app/settings"}, domain...),
@@ -88,9 +96,9 @@ func arrows() map[string]rule {
 			own: append([]string{fail}, domain...),
 			other: []string{
 				"github.com/hibiken/asynq", "github.com/redis/go-redis/v9", "github.com/alicebob/miniredis/v2", "github.com/robfig/cron/v3",
-				"github.com/google/uuid", "code.dny.dev/ssrf",
+				"github.com/google/uuid", "code.dny.dev/ssrf", "github.com/wneessen/go-mail",
 			},
-			tests: []string{"ax/jobs/redistest", rapid},
+			tests: []string{"ax/jobs/redistest", "ax/jobs/robottest", rapid},
 		},
 		"ax/db": {
 			own: append([]string{fail}, domain...),
@@ -102,6 +110,7 @@ func arrows() map[string]rule {
 		},
 
 		// Servers for tests, and measurements of the program from outside.
+		"ax/jobs/robottest":  {},
 		"ax/jobs/redistest":  {own: []string{"ax/jobs"}},
 		"ax/db/dbtest":       {own: append([]string{"ax/db"}, domain...), other: []string{mysql, "github.com/google/uuid", testify}},
 		"ax/bench/engine":    {other: []string{mysql, sqlite}},

@@ -19,25 +19,13 @@ import (
 	"ax/app/cron"
 	"ax/app/oidc"
 	"ax/app/sched"
+	"ax/app/telemetry"
 	"ax/db"
 	"ax/jobs"
 )
 
 // newID makes an id that sorts by the time of its making.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
-
-// openLedger opens the database and brings its schema up to date.
-func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
-	d, err := db.Open(ctx, c.dbOptions(log))
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Migrate(ctx); err != nil {
-		d.Close()
-		return nil, err
-	}
-	return d, nil
-}
 
 // newPeople makes the services of who may do what. They need the ledger only.
 func newPeople(d *db.DB, vault access.Sealer, now func() time.Time) (access.Services, error) {
@@ -53,7 +41,8 @@ type parts struct {
 	redis  *jobs.Redis
 	clock  *sched.Clock
 	node   *sched.Node
-	queue  *jobs.Queue
+	tele   *telemetry.Telemetry
+	queue  telemetry.Sender // tells tele
 	hints  *jobs.Hints
 	signer *jobs.Signer
 	vault  *access.Vault
@@ -64,6 +53,7 @@ type parts struct {
 	letters   *sched.Letters
 	reports   *sched.Reports
 	calendars *calendar.Calendars
+	alerts    alert.Services
 
 	planner    *sched.Planner
 	replanner  *sched.Replanner
@@ -83,8 +73,12 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 	clock := sched.NewClock(time.Now)
 	p := &parts{
 		cfg: c, log: log, ledger: d, redis: r, clock: clock, signer: signer,
-		queue: jobs.NewQueue(r, clock.Now), hints: jobs.NewHints(r), reports: sched.NewReports(d, clock),
+		hints: jobs.NewHints(r), reports: sched.NewReports(d, clock),
 	}
+	if p.tele, err = telemetry.New(c.telemetry(log, clock.Now)); err != nil {
+		return nil, err
+	}
+	p.queue = p.tele.Sender(jobs.NewQueue(r, clock.Now))
 	if p.vault, err = c.vault(); err != nil {
 		return nil, err
 	}
@@ -99,6 +93,7 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 	p.letters = sched.NewLetters(d, p.dispatcher, clock, newID)
 	p.replanner = sched.NewReplanner(d, p.dispatcher, clock, log)
 	p.calendars = calendar.NewCalendars(d, p.replanner, clock.Now)
+	p.alerts = alert.NewServices(alert.ServicesOptions{Store: d, Sealer: p.vault, Queues: c.queueNames(), NewID: newID, Log: log, Now: clock.Now})
 	return p, nil
 }
 
@@ -109,12 +104,12 @@ func (p *parts) buildEngine() {
 		Pulse: c.pulse(), Info: c.nodeInfo(),
 	})
 	p.dispatcher = sched.NewDispatcher(d, p.queue, p.clock, p.log)
-	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: d, Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
+	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: p.tele.Plans(d), Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
 	p.sweeper = sched.NewSweeper(d, p.queue, p.node, p.clock, p.log)
 	p.egress = jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks(), Teams: jobs.NewTeamLists(d, time.Now)})
-	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets})
+	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets, Sampled: p.tele.Sampled()})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
-		Store: d, Node: p.node, Clock: p.clock, Exec: jobs.Executors{sched.TargetHTTP: p.http},
+		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.http}),
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
 }
@@ -122,31 +117,33 @@ func (p *parts) buildEngine() {
 // worker makes the part that takes messages.
 func (p *parts) worker() *jobs.Worker {
 	return jobs.NewWorker(jobs.WorkerOptions{
-		Redis: p.redis, Runner: p.runner, Queues: jobs.Queues(p.cfg.Worker.Queues), Now: p.clock.Now, Log: p.log,
+		Redis: p.redis, Runner: p.tele.Runner(p.runner), Queues: jobs.Queues(p.cfg.Worker.Queues), Now: p.clock.Now, Log: p.log,
 		Slots: p.cfg.slots(), Servers: p.cfg.Worker.Servers, Grace: p.cfg.Worker.ShutdownGrace,
 	})
 }
 
 // loops are the periodic works of the scheduler role.
 func (p *parts) loops() []jobs.Loop {
-	queues := p.queues()
-	marker := jobs.NewMarker(p.redis, queues.weights)
-	return []jobs.Loop{
+	queues, carrier := jobs.Queues(p.cfg.Worker.Queues), p.carrier()
+	marker := jobs.NewMarker(p.redis, queues)
+	return jobs.Watched(p.tele.Loop, []jobs.Loop{
 		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
 		{Name: "dispatch", Every: p.cfg.Scheduler.Scan, Tick: p.dispatcher.Tick},
 		{Name: "sweep", Every: p.cfg.Scheduler.Sweep, Tick: p.sweeper.Tick},
 		{Name: "replan", Every: 5 * time.Second, Tick: p.replanner.Tick},
 		{Name: "follow-moves", Every: 2 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.FollowMoves(ctx, p.clock.Now()) }},
 		marker.Watch(p.sweeper.Wiped),
+		{Name: "hold", Every: 5 * time.Second, Tick: p.alerts.Holder.Tick},
+		{Name: "events", Every: alert.EventsEvery, Tick: alert.NewEvents(alert.EventsOptions{Box: p.ledger, Now: p.clock.Now, NewID: newID, Log: p.log}).Tick},
 		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
 		{Name: "sample-queues", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) {
-			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.weights.Names(), queues.carrier.Pending)
+			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.Names(), carrier.Pending)
 		}},
 		{Name: "seal", Every: 5 * time.Second, Tick: func(ctx context.Context) (bool, error) {
 			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
 			return n == 500, err
 		}},
-	}
+	})
 }
 
 // chores are ax's own periodic works; one node does each.
@@ -155,6 +152,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-sessions", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.people.Sessions.Prune(ctx); return err }},
 		{Name: "prune-calls", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.ledger.PruneCalls(ctx, p.clock.Now(), 5000); return err }},
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
+		{Name: "digests", Spec: "*/10 * * * *", Run: alert.NewDigester(alert.DigesterOptions{Book: p.ledger, Now: p.clock.Now, NewID: newID, Log: p.log}).Tick},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
 }
@@ -200,6 +198,7 @@ func (s *server) run(ctx context.Context) error {
 	defer p.ledger.Close()
 	defer p.redis.Close()
 	defer p.http.Close()
+	defer p.tele.Close()
 	if err := s.admit(ctx, p, front); err != nil {
 		return err
 	}
@@ -214,7 +213,8 @@ func (s *server) run(ctx context.Context) error {
 // aside is what is served apart from the console.
 func (p *parts) aside() app.AsideOptions {
 	return app.AsideOptions{MetricsAddr: p.cfg.Metrics.Addr, DebugAddr: p.cfg.Debug.Addr, Metrics: app.MetricsOptions{
-		Log: p.log, Version: version, Clock: p.clock.Now, Beats: p.cfg.pulse(), Reports: p.reports, Queues: p.queues(),
+		Log: p.log, Version: version, Clock: p.clock.Now, Steady: p.clock.Steady, Beats: p.cfg.pulse(), Reports: p.reports, Figures: p.ledger, Queues: p.queues(),
+		Own: append(p.tele.Collectors(), telemetry.Pools(p.ledger.Pools)),
 	}}
 }
 
@@ -287,6 +287,9 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 		}
 	}
 	now := p.clock.Now()
+	if _, err := p.ledger.SeedHouseRules(ctx, now); err != nil {
+		return err
+	}
 	if _, err := p.ledger.SeedCalendar(ctx, china.Seed(now.Year()-2), now); err != nil {
 		s.log.Warn("the calendar of China could not be seeded; it can be imported", "error", err)
 	}
@@ -324,9 +327,25 @@ func (s *server) offerSetup(ctx context.Context, p *parts) error {
 	return nil
 }
 
-func (p *parts) queues() queueReader {
-	weights := jobs.Queues(p.cfg.Worker.Queues)
-	return queueReader{weights, jobs.NewInspector(p.redis, weights, p.clock.Now), p.ledger, p.clock.Now}
+func (p *parts) queues() app.QueueReader {
+	carrier := p.carrier()
+	return app.QueueReader{
+		Weights: p.cfg.Worker.Queues,
+		Due:     func(ctx context.Context) (map[string]int, error) { return p.ledger.QueueDepth(ctx, p.clock.Now()) },
+		Carrier: func(ctx context.Context) (out []app.QueueInfo, err error) {
+			figures, err := carrier.Figures(ctx)
+			for _, q := range figures.Queues {
+				out = append(out, app.QueueInfo{
+					Name: q.Name, Pending: q.Pending, Active: q.Active, Scheduled: q.Scheduled, Retry: q.Retry, Archived: q.Archived, Paused: q.Paused, Latency: q.Latency,
+				})
+			}
+			return out, err
+		},
+	}
+}
+
+func (p *parts) carrier() *jobs.Inspector {
+	return jobs.NewInspector(p.redis, jobs.Queues(p.cfg.Worker.Queues), p.clock.Now)
 }
 
 // console makes the web application.
@@ -337,9 +356,11 @@ func (p *parts) console() (*app.App, error) {
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
-		Services: p.people, Alerts: alert.NewServices(alert.ServicesOptions{Store: p.ledger, Sealer: p.vault, Queues: p.cfg.queueNames(), NewID: newID, Log: p.log, Now: p.clock.Now}),
+		Services: p.people, Alerts: p.alerts,
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
-		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(), Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
+		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
+		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
+		Served: func(r app.Served) { p.tele.Request(telemetry.Request(r)) },
 	}
 	if p.cfg.OIDC.On() {
 		o.Provider = oidc.New(p.cfg.OIDC, p.cfg.baseURL()+app.CallbackPath, p.clock.Now)
@@ -349,11 +370,7 @@ func (p *parts) console() (*app.App, error) {
 
 // checks says what this process can reach.
 func (p *parts) checks(ctx context.Context) []app.Check {
-	clock := app.Check{Name: "clock", OK: p.clock.Steady()}
-	if !clock.OK {
-		clock.Detail = "offset " + p.clock.Offset().String()
-	}
-	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), clock}
+	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), app.CheckOfClock(p.clock)}
 }
 
 // withFront gives the host what a process that answers people does besides:
@@ -368,33 +385,4 @@ func (p *parts) withFront(h *jobs.Host, front *app.Front) {
 			p.log.Warn("the last refusals are not in the audit", "error", err)
 		}
 	}
-}
-
-// queueReader joins the carrier's figures and the ledger's own.
-type queueReader struct {
-	weights jobs.Queues
-	carrier *jobs.Inspector
-	ledger  *db.DB
-	now     func() time.Time
-}
-
-// List gives the ledger's own figures even when Redis is away.
-func (q queueReader) List(ctx context.Context) ([]app.QueueInfo, error) {
-	depth, err := q.ledger.QueueDepth(ctx, q.now())
-	if err != nil {
-		return nil, err
-	}
-	figures, away := q.carrier.Figures(ctx)
-	out := make([]app.QueueInfo, 0, len(q.weights))
-	for _, name := range q.weights.Names() {
-		info := app.QueueInfo{Name: name, Weight: q.weights[name], Due: depth[name]}
-		for _, f := range figures.Queues {
-			if f.Name == name {
-				info.Pending, info.Active, info.Scheduled, info.Retry, info.Archived = f.Pending, f.Active, f.Scheduled, f.Retry, f.Archived
-				info.Paused, info.Latency = f.Paused, f.Latency
-			}
-		}
-		out = append(out, info)
-	}
-	return out, away
 }

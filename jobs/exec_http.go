@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
@@ -22,8 +20,6 @@ import (
 	"time"
 
 	"ax/app/sched"
-
-	"github.com/google/uuid"
 )
 
 const (
@@ -47,6 +43,9 @@ type HTTPOptions struct {
 	RootCAs *x509.CertPool // nil: the system's
 	Secrets secrets        // nil: no call carries any
 	Resolve *net.Resolver  // nil: the system's
+	// Sampled tells whether ax records the instance's trace, which targets go
+	// by; nil: ax records none, and targets are asked to.
+	Sampled func(instanceID string) bool
 }
 
 // HTTP calls HTTP targets (design.md section 11, "Callback"). It knows no
@@ -62,23 +61,8 @@ type HTTP struct {
 
 // NewHTTP makes the executor.
 func NewHTTP(o HTTPOptions) *HTTP {
-	dial := &dialer{
-		net: &net.Dialer{KeepAlive: 15 * time.Second, ControlContext: o.Egress.ControlContext, Resolver: o.Resolve},
-		tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"http/1.1"}},
-	}
-	plain := new(http.Protocols)
-	plain.SetHTTP1(true) // sentMark counts bytes of one connection per call
-	kept := &http.Transport{
-		Proxy:                  nil, // an address rule that a proxy gets around is none
-		DialContext:            dial.plain,
-		DialTLSContext:         dial.secure,
-		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    256,
-		IdleConnTimeout:        idleFor,
-		MaxResponseHeaderBytes: maxHeader,
-		DisableCompression:     true, // a bomb stays as small as it came
-		Protocols:              plain,
-	}
+	kept := newTransport(o.Egress, o.RootCAs, o.Resolve)
+	kept.MaxIdleConns, kept.MaxIdleConnsPerHost, kept.IdleConnTimeout = 1024, 256, idleFor
 	fresh := kept.Clone()
 	fresh.DisableKeepAlives = true
 	return &HTTP{o: o, kept: kept, fresh: fresh}
@@ -168,7 +152,7 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 		"Ax-Replay":       strconv.Itoa(call.Replay),
 		"Ax-Timestamp":    strconv.FormatInt(now.Unix(), 10),
 		"Ax-Signature":    h.o.Signer.Sign(now, call.InstanceID, body),
-		"Traceparent":     traceparent(call),
+		"Traceparent":     h.traceparent(call),
 	} {
 		c.header.Set(name, value)
 	}
@@ -207,14 +191,13 @@ func callBody(call sched.Call) ([]byte, error) {
 
 // traceparent makes the instance the trace and the attempt the span, so all
 // attempts stand together in the target's own tracing.
-func traceparent(call sched.Call) string {
-	sum := sha256.Sum256([]byte(call.InstanceID))
-	trace := [16]byte(sum[:16])
-	if id, err := uuid.Parse(call.InstanceID); err == nil {
-		trace = id
+func (h *HTTP) traceparent(call sched.Call) string {
+	trace, span := sched.TraceID(call.InstanceID), call.SpanID()
+	flags := "01"
+	if h.o.Sampled != nil && !h.o.Sampled(call.InstanceID) {
+		flags = "00"
 	}
-	span := sha256.Sum256([]byte(call.InstanceID + "/" + strconv.Itoa(call.Attempt)))
-	return "00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(span[:8]) + "-01"
+	return "00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(span[:]) + "-" + flags
 }
 
 // show is the request as it is stored: secrets masked, without the body.

@@ -23,8 +23,11 @@ type Host struct {
 	Worker *Worker
 	Loops  []Loop
 	Chores []MaintenanceJob
-	Before func() // called when the stop begins; may be nil
-	Log    *slog.Logger
+	// Deliver takes hints to channels that have messages; nil: this process
+	// sends none.
+	Deliver *Deliverer
+	Before  func() // called when the stop begins; may be nil
+	Log     *slog.Logger
 }
 
 // Run works until ctx is done. Then nothing new is taken, running work ends
@@ -46,6 +49,12 @@ func (h Host) Run(ctx context.Context) error {
 	stopChores, err := h.startChores()
 	if err != nil {
 		return err
+	}
+	if h.Deliver != nil {
+		if err := h.Deliver.Start(); err != nil {
+			return err
+		}
+		defer h.Deliver.Stop() // before the loops end: what they began is waited for
 	}
 	<-ctx.Done()
 	h.Log.Info("stopping")

@@ -15,6 +15,7 @@ var settingGroups = []struct{ name, word string }{
 	{"scheduler", msg("Planning")},
 	{"node", msg("Nodes")},
 	{"worker", msg("Workers")},
+	{"mail", msg("Mail server")},
 	{"defaults", msg("What a new task gets")},
 	{"alarms", msg("Where the console begins to warn")},
 }
@@ -25,7 +26,7 @@ func groupOfSetting(key string) string {
 	switch {
 	case !ok || group == "log":
 		return ""
-	case group == "metrics" || group == "debug":
+	case group == "metrics" || group == "debug" || group == "tracing":
 		return "http"
 	}
 	return group
@@ -53,6 +54,8 @@ var settingWords = map[string]string{
 	"metrics.addr":         msg("Listener of /metrics. It has no sign-in, so it belongs inside."),
 	"debug.addr":           msg("Listener of /debug/pprof, for a process that is slow or grows. It has no sign-in, so it stays on loopback."),
 	"debug.remote":         msg("Lets that listener be on another address than loopback."),
+	"tracing.endpoint":     msg("Where traces of runs go, from the request to the target's last word: a collector of OpenTelemetry. Empty: none are made."),
+	"tracing.sample_ratio": msg("Share of the runs that are traced, 0 to 1. All nodes need the same."),
 
 	"oidc.issuer":        msg("The company's identity provider, as its discovery document names it. Empty: passwords only."),
 	"oidc.client_id":     msg("What the provider calls ax."),
@@ -90,6 +93,12 @@ var settingWords = map[string]string{
 	"defaults.timeout_seconds":      msg("Longer work holds a worker's place; it should answer 202 and send a receipt."),
 	"defaults.retries":              msg("Repeats of a failed attempt before the dead letter. Most faults of a target are over within two minutes."),
 	"defaults.retry_delays_seconds": msg("Pauses before them."),
+
+	"mail.addr":     msg("The mail server that alerts are sent through. Empty: no alerts by e-mail."),
+	"mail.username": msg("What the mail server knows ax by. Empty: it asks for nothing."),
+	"mail.password": msg("Shown to nobody."),
+	"mail.from":     msg("Who the mails are from."),
+	"mail.tls":      msg("starttls encrypts after the greeting, tls from the first byte; none sends mail and password in the clear."),
 
 	"alarms.clock_offset": msg("A node's clock against the ledger's. Over 30 s it also stops planning."),
 	"alarms.queue_depth":  msg("Instances that are due and have not begun, per queue."),
