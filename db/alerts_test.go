@@ -27,6 +27,7 @@ func newDesk(t *testing.T, d *db.DB) *desk {
 	t.Helper()
 	h := &desk{DB: d, t: t, now: t0, team: dbtest.MakeTeam(t, d)}
 	h.Services = alert.NewServices(alert.ServicesOptions{
+		NewID: dbtest.ID,
 		Store: d, Sealer: vaultOf(t, "a"), Queues: []string{"default", "bulk"}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
 	})
 	return h
