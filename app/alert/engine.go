@@ -12,7 +12,7 @@ type engineStore interface {
 	casebook
 	letterbox
 	outbox
-	digestBook
+	almanac
 	holdBook
 }
 
