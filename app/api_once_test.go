@@ -65,6 +65,7 @@ func TestEveryPOSTTakesAKey(t *testing.T) {
 		}
 		h := w.copy(t)
 		c := w.caller(h, "token owner").with("Idempotency-Key", h.unused("key"))
+		r.body = w.filled(r.body)
 		first := c.json(r.method, w.address(t, r.call), r.body)
 		require.Less(t, first.status, 300, "%s: %s", r.call, first.body)
 		again := c.wants(w.address(t, r.call), r.body, first.status)

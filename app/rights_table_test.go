@@ -170,7 +170,7 @@ func TestTheTableOfRightsHoldsForEverybody(t *testing.T) {
 				t.Parallel()
 				h := w.copy(t)
 				path := w.address(t, r.call)
-				r.body = strings.ReplaceAll(r.body, "CHANNEL", w.names["/alerts :id=channel"])
+				r.body = w.filled(r.body)
 				tables := teamTables(t, h.writes)
 				var got []string
 				for _, who := range part.callers {
@@ -189,4 +189,9 @@ func TestTheTableOfRightsHoldsForEverybody(t *testing.T) {
 			})
 		}
 	}
+}
+
+// filled is a body of the table with the ids of the world in it.
+func (w *world) filled(body string) string {
+	return strings.ReplaceAll(body, "CHANNEL", w.names["/alerts :id=channel"])
 }

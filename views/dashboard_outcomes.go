@@ -86,7 +86,7 @@ func (p DashboardPage) finding(ctx context.Context) string {
 		}
 	}
 	return t(ctx, "%s: %s succeeded, %s failed; most of them, %s, from %s.",
-		ended, number(succeeded), number(failed), number(bad(worst)), clock(ctx, worst.At))
+		ended, number(succeeded), number(failed), number(bad(worst)), viewer(ctx).ToTheMinute(worst.At))
 }
 
 // bad counts what ended badly in the step.

@@ -61,7 +61,7 @@ func TestTheLagIsHeldAgainstItsAlarm(t *testing.T) {
 func TestTheChartTellsWhenMostFailed(t *testing.T) {
 	t.Parallel()
 	p := sampleBusy()
-	require.Equal(t, "Ended per hour over 24 hours: 87,807 succeeded, 6,178 failed; most of them, 2,989, in the hour from 14:00.", p.finding(galleryCtx(t, English)))
+	require.Equal(t, "Ended per hour over 24 hours: 87,807 succeeded, 6,178 failed; most of them, 2,989, from 14:00.", p.finding(galleryCtx(t, English)))
 	p = sampleCalm()
 	require.Equal(t, "Ended per hour over 24 hours: 5,088 succeeded, none failed.", p.finding(galleryCtx(t, English)))
 }

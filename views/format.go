@@ -33,6 +33,15 @@ func (v Viewer) Clock(at time.Time) string {
 	return at.Format("2 Jan 2006 15:04")
 }
 
+// ToTheMinute is Clock without the seconds of today.
+func (v Viewer) ToTheMinute(at time.Time) string {
+	text := v.Clock(at)
+	if strings.Count(text, ":") == 2 {
+		text = text[:len(text)-3]
+	}
+	return text
+}
+
 // TimeOfDay is the time of day in the viewer's zone, for lists that have the
 // date beside it.
 func (v Viewer) TimeOfDay(at time.Time) string { return at.In(v.zone()).Format("15:04:05") }
