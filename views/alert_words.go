@@ -217,10 +217,10 @@ var kindNames = map[alert.ChannelKind]string{
 }
 
 func kindWord(ctx context.Context, k alert.ChannelKind) string {
-	if word, ok := kindNames[k]; ok {
-		return t(ctx, word)
+	if kindNames[k] == "" {
+		return string(k)
 	}
-	return string(k)
+	return t(ctx, kindNames[k])
 }
 
 // channelTitle is kind and name: "Feishu 支付值班群".
