@@ -118,7 +118,7 @@ func (s *Subscriptions) Create(ctx context.Context, by access.Actor, w Subscript
 		CreatedBy: by.Name, CreatedAt: now,
 	}
 	bad.about(w)
-	if w.After != 0 {
+	if w.After != 0 && len(w.Events) == 0 {
 		made.After = bad.span("after_seconds", w.After, minAfter, maxAfter)
 	}
 	bad.line("reason", w.Reason, maxReason)
@@ -233,10 +233,10 @@ func (p *problems) events(w SubscriptionSpec) []EventType {
 
 // about checks what belongs to rules alone.
 func (p *problems) about(w SubscriptionSpec) {
-	if w.Level != "" && w.Level != P1 {
-		p.add("level", "p1 tells of such alone, nothing tells of both; this is %q", string(w.Level))
-	}
 	if len(w.Events) == 0 {
+		if w.Level != "" && w.Level != P1 {
+			p.add("level", "p1 tells of such alone, nothing tells of both; this is %q", string(w.Level))
+		}
 		return
 	}
 	if w.RuleID != 0 {
