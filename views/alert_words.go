@@ -211,16 +211,20 @@ func answerWords(a alert.Answer) string {
 
 // kindNames are the kinds of channel; brands are the same in both languages,
 // the Chinese ones go by their Chinese names there.
-var kindNames = map[alert.ChannelKind]string{
-	alert.Feishu: msg("Feishu"), alert.DingTalk: msg("DingTalk"), alert.WeCom: msg("WeCom"), alert.Slack: msg("Slack"),
-	alert.Teams: msg("Microsoft Teams"), alert.Webhook: msg("Webhook"), alert.Email: msg("E-mail"),
+var kindNames = map[alert.ChannelKind]named{
+	alert.Feishu: {msg("Feishu")}, alert.DingTalk: {msg("DingTalk")}, alert.WeCom: {msg("WeCom")}, alert.Slack: {msg("Slack")},
+	alert.Teams: {msg("Microsoft Teams")}, alert.Webhook: {msg("Webhook")}, alert.Email: {msg("E-mail")},
 }
 
+// named is a text of a table.
+type named struct{ word string }
+
 func kindWord(ctx context.Context, k alert.ChannelKind) string {
-	if kindNames[k] == "" {
+	x, ok := kindNames[k]
+	if !ok {
 		return string(k)
 	}
-	return t(ctx, kindNames[k])
+	return t(ctx, x.word)
 }
 
 // channelTitle is kind and name: "Feishu 支付值班群".

@@ -180,16 +180,17 @@ func (p IncidentPage) quietSub(ctx context.Context) string {
 func incidentLook(ctx context.Context, name string) ui.State { return lookUp(ctx, incidentLooks, name) }
 
 // toldKinds say why a message went out.
-var toldKinds = map[alert.MessageKind]string{
-	alert.Opened: msg("It began"), alert.Repeated: msg("Still so"), alert.Grown: msg("It grew"), alert.Escalated: msg("Nobody had acknowledged"),
-	alert.Closed: msg("It is over"), alert.Event: msg("Event|message"), alert.Test: msg("Test|message"), alert.Digest: msg("Digest|message"),
+var toldKinds = map[alert.MessageKind]named{
+	alert.Opened: {msg("It began")}, alert.Repeated: {msg("Still so")}, alert.Grown: {msg("It grew")}, alert.Escalated: {msg("Nobody had acknowledged")},
+	alert.Closed: {msg("It is over")}, alert.Event: {msg("Event|message")}, alert.Test: {msg("Test|message")}, alert.Digest: {msg("Digest|message")},
 }
 
 func toldKind(ctx context.Context, k alert.MessageKind) string {
-	if toldKinds[k] == "" {
+	x, ok := toldKinds[k]
+	if !ok {
 		return string(k)
 	}
-	return t(ctx, toldKinds[k])
+	return t(ctx, x.word)
 }
 
 // toldTo is the channel of a message.
