@@ -211,13 +211,13 @@ func answerWords(a alert.Answer) string {
 
 // kindNames are the kinds of channel; brands are the same in both languages,
 // the Chinese ones go by their Chinese names there.
-var kindNames = map[alert.ChannelKind]named{
+var kindNames = map[alert.ChannelKind]termed{
 	alert.Feishu: {msg("Feishu")}, alert.DingTalk: {msg("DingTalk")}, alert.WeCom: {msg("WeCom")}, alert.Slack: {msg("Slack")},
 	alert.Teams: {msg("Microsoft Teams")}, alert.Webhook: {msg("Webhook")}, alert.Email: {msg("E-mail")},
 }
 
-// named is a text of a table.
-type named struct{ word string }
+// termed is a text of a table.
+type termed struct{ word string }
 
 func kindWord(ctx context.Context, k alert.ChannelKind) string {
 	x, ok := kindNames[k]

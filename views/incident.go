@@ -180,7 +180,7 @@ func (p IncidentPage) quietSub(ctx context.Context) string {
 func incidentLook(ctx context.Context, name string) ui.State { return lookUp(ctx, incidentLooks, name) }
 
 // toldKinds say why a message went out.
-var toldKinds = map[alert.MessageKind]named{
+var toldKinds = map[alert.MessageKind]termed{
 	alert.Opened: {msg("It began")}, alert.Repeated: {msg("Still so")}, alert.Grown: {msg("It grew")}, alert.Escalated: {msg("Nobody had acknowledged")},
 	alert.Closed: {msg("It is over")}, alert.Event: {msg("Event|message")}, alert.Test: {msg("Test|message")}, alert.Digest: {msg("Digest|message")},
 }
