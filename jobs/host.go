@@ -23,6 +23,9 @@ type Host struct {
 	Worker *Worker
 	Loops  []Loop
 	Chores []MaintenanceJob
+	// Deliver takes hints to channels that have messages; nil: this process
+	// sends none.
+	Deliver *Deliverer
 	Before func() // called when the stop begins; may be nil
 	Log    *slog.Logger
 }
@@ -46,6 +49,12 @@ func (h Host) Run(ctx context.Context) error {
 	stopChores, err := h.startChores()
 	if err != nil {
 		return err
+	}
+	if h.Deliver != nil {
+		if err := h.Deliver.Start(); err != nil {
+			return err
+		}
+		defer h.Deliver.Stop() // before the loops end: what they began is waited for
 	}
 	<-ctx.Done()
 	h.Log.Info("stopping")
