@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -369,4 +370,17 @@ func newLog(c config, w io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, o))
 	}
 	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// openLedger opens the database and brings its schema up to date.
+func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
+	d, err := db.Open(ctx, c.dbOptions(log))
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Migrate(ctx); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
 }

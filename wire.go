@@ -27,19 +27,6 @@ import (
 // newID makes an id that sorts by the time of its making.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// openLedger opens the database and brings its schema up to date.
-func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
-	d, err := db.Open(ctx, c.dbOptions(log))
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Migrate(ctx); err != nil {
-		d.Close()
-		return nil, err
-	}
-	return d, nil
-}
-
 // newPeople makes the services of who may do what. They need the ledger only.
 func newPeople(d *db.DB, vault access.Sealer, now func() time.Time) (access.Services, error) {
 	zone := func(name string) bool { _, err := cron.LoadZone(name); return err == nil }
@@ -66,6 +53,7 @@ type parts struct {
 	letters   *sched.Letters
 	reports   *sched.Reports
 	calendars *calendar.Calendars
+	alerts    alert.Services
 
 	planner    *sched.Planner
 	replanner  *sched.Replanner
@@ -105,6 +93,7 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 	p.letters = sched.NewLetters(d, p.dispatcher, clock, newID)
 	p.replanner = sched.NewReplanner(d, p.dispatcher, clock, log)
 	p.calendars = calendar.NewCalendars(d, p.replanner, clock.Now)
+	p.alerts = alert.NewServices(alert.ServicesOptions{Store: d, Sealer: p.vault, Queues: c.queueNames(), Log: log, Now: clock.Now})
 	return p, nil
 }
 
@@ -144,6 +133,7 @@ func (p *parts) loops() []jobs.Loop {
 		{Name: "replan", Every: 5 * time.Second, Tick: p.replanner.Tick},
 		{Name: "follow-moves", Every: 2 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.FollowMoves(ctx, p.clock.Now()) }},
 		marker.Watch(p.sweeper.Wiped),
+		{Name: "hold", Every: 5 * time.Second, Tick: p.alerts.Holder.Tick},
 		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
 		{Name: "sample-queues", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) {
 			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.Names(), carrier.Pending)
@@ -295,6 +285,9 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 		}
 	}
 	now := p.clock.Now()
+	if _, err := p.ledger.SeedHouseRules(ctx, now); err != nil {
+		return err
+	}
 	if _, err := p.ledger.SeedCalendar(ctx, china.Seed(now.Year()-2), now); err != nil {
 		s.log.Warn("the calendar of China could not be seeded; it can be imported", "error", err)
 	}

@@ -26,8 +26,8 @@ type Host struct {
 	// Deliver takes hints to channels that have messages; nil: this process
 	// sends none.
 	Deliver *Deliverer
-	Before func() // called when the stop begins; may be nil
-	Log    *slog.Logger
+	Before  func() // called when the stop begins; may be nil
+	Log     *slog.Logger
 }
 
 // Run works until ctx is done. Then nothing new is taken, running work ends
