@@ -22,7 +22,7 @@ type incidentStore interface {
 
 // IncidentFilter picks incidents, the latest first.
 type IncidentFilter struct {
-	Scope  access.Scope // and the installation's
+	Scope  access.Scope // and the installation's; asked for, the zero Scope is all teams
 	RuleID int64        // 0: of every rule
 	Task   string       // code: of which it was a member; empty: all
 	Open   bool         // firing or pending; else over
@@ -45,9 +45,10 @@ func NewIncidents(store incidentStore, now func() time.Time) *Incidents {
 // maxNote is the length of a note, in characters.
 const maxNote = 2000
 
-// List gives incidents of what the actor may read, and the installation's.
+// List gives incidents of the asked teams that the actor may read, and the
+// installation's. The zero Scope asks for all teams.
 func (s *Incidents) List(ctx context.Context, a access.Actor, f IncidentFilter) ([]Incident, error) {
-	f.Scope = a.Scope()
+	f.Scope = narrowed(f.Scope, a.Scope())
 	return s.store.Incidents(ctx, f)
 }
 

@@ -17,6 +17,7 @@ type Services struct {
 	Silences      *Silences
 	ChatIDs       *ChatIDs
 	Holder        *Holder
+	Live          *Live
 }
 
 // Store keeps what people see and set of alerts.
@@ -29,13 +30,15 @@ type Store interface {
 	silenceStore
 	chatIDStore
 	holdBook
+	liveStore
 }
 
-// ServicesOptions are what the services need; all are required but Send and
-// Queues.
+// ServicesOptions are what the services need; all are required but Source,
+// Send and Queues.
 type ServicesOptions struct {
 	Store  Store
 	Sealer access.Sealer
+	Source Source        // of the values that pages show; nil: none can be read
 	Send   Sender        // of test messages; nil: this process sends none
 	Queues []string      // that rules can name; empty: any
 	NewID  func() string // UUIDv7
@@ -54,6 +57,7 @@ func NewServices(o ServicesOptions) Services {
 		Rules:      NewRules(o.Store, o.Queues, o.Now), Channels: NewChannels(o.Store, o.Sealer, o.Now),
 		Subscriptions: NewSubscriptions(o.Store, o.Now), Silences: NewSilences(o.Store, o.Now),
 		ChatIDs: NewChatIDs(o.Store, o.Now), Holder: NewHolder(o.Store, o.Log, o.Now),
+		Live: NewLive(o.Store, o.Source, o.Now),
 	}
 }
 
