@@ -70,7 +70,9 @@ func (w *world) furnish(h *house) {
 	require.NoError(h.t, err)
 	_, err = h.opt.Secrets.Add(h.t.Context(), root, h.team, access.NewSecret{Name: "PAY_TOKEN", Value: "a secret value", Hosts: "pay.example.com"})
 	require.NoError(h.t, err)
+	alerts := h.alerts()
 	w.names = map[string]string{
+		"/alerts :id": alerts.incident, "/alerts :id=rule": alerts.rule, "/alerts :id=channel": alerts.channel, "/alerts :id=silence": alerts.silence,
 		"/tasks :code": "orders.send", "/calendars :code": "orders.send", "/tasks :action": "disable", "/tasks :version": "1",
 		"/instances :id": h.trigger("orders.send", "o-2").ID, "/instances :id=failed": l.InstanceID,
 		"/dead-letters :id": strconv.FormatInt(l.ID, 10),

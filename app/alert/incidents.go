@@ -119,7 +119,7 @@ func (s *Incidents) change(ctx context.Context, a access.Actor, id, action strin
 	if err != nil {
 		return i, err
 	}
-	if err := mayTouch(a, i.TeamID); err != nil {
+	if err := MayTouch(a, i.TeamID); err != nil {
 		return i, err
 	}
 	if !i.Open() {
@@ -136,9 +136,10 @@ func (s *Incidents) change(ctx context.Context, a access.Actor, id, action strin
 	return i, err
 }
 
-// mayTouch: an incident of the installation is everybody's who may acknowledge
+// MayTouch tells whether the actor may acknowledge, assign and note an incident
+// of the team: an incident of the installation is everybody's who may acknowledge
 // in some team, for at night whoever sees it first must be able to take it.
-func mayTouch(a access.Actor, team int64) error {
+func MayTouch(a access.Actor, team int64) error {
 	if team != 0 || a.Can(access.Acknowledge, 0) {
 		return a.Check(access.Acknowledge, team)
 	}

@@ -122,3 +122,22 @@ func (l *Live) Firing(ctx context.Context, by access.Actor, asked access.Scope) 
 	}
 	return l.store.FiringCount(ctx, scope)
 }
+
+// HeldBack counts the firing incidents whose members the silence covers all.
+func (l *Live) HeldBack(ctx context.Context, s Silence, open []Incident) (int, error) {
+	list, err := l.store.TaskMarks(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the tasks that a silence covers: %w", err)
+	}
+	t := turn{silences: []Silence{s}, byCode: make(map[string]TaskMark, len(list))}
+	for _, m := range list {
+		t.byCode[m.Code] = m
+	}
+	n := 0
+	for _, i := range open {
+		if i.State == Firing && !i.Silenced && t.silenced(Rule{ID: i.RuleID}, i) {
+			n++
+		}
+	}
+	return n, nil
+}
