@@ -112,7 +112,7 @@ func (h *house) options() app.Options {
 		Calendars: calendar.NewCalendars(d, sched.NewReplanner(d, hand, h.clock, log), now),
 		Outlook:   sched.NewOutlook(d, h.clock),
 		Services:  people,
-		Alerts:    alert.NewServices(alert.ServicesOptions{Store: d, Sealer: vault, Send: h.robot, Source: d, Queues: []string{"default", "slow"}, NewID: newID, Log: log, Now: now}),
+		Alerts:    alert.NewServices(alert.ServicesOptions{Store: d, Sealer: vault, Send: h.robot, Queues: []string{"default", "slow"}, NewID: newID, Log: log, Now: now}),
 		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h},
 		Ready:   func(context.Context) []app.Check { return h.checks },
 		Ledger:  d.Server,
