@@ -30,7 +30,7 @@ func (a *App) listRules(c *gin.Context) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	counts, err := a.alerts.Live.Counts(ctx, top.rules)
+	counts, err := a.alerts.Live.Counts(ctx, by, top.rules)
 	if err != nil {
 		return reply{}, err
 	}

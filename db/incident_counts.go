@@ -10,8 +10,8 @@ import (
 )
 
 // RuleCounts counts the incidents that the rules opened since then, and those
-// of them that somebody acknowledged.
-func (d *DB) RuleCounts(ctx context.Context, rules []int64, since time.Time) (map[int64]alert.Count30, error) {
+// of them that somebody acknowledged, of the scope and of the installation.
+func (d *DB) RuleCounts(ctx context.Context, s access.Scope, rules []int64, since time.Time) (map[int64]alert.Count30, error) {
 	out := map[int64]alert.Count30{}
 	if len(rules) == 0 {
 		return out, nil
@@ -21,8 +21,14 @@ func (d *DB) RuleCounts(ctx context.Context, rules []int64, since time.Time) (ma
 		Times  int
 		Acted  int
 	}
-	err := d.view(ctx).Raw("SELECT rule_id, COUNT(*) AS times, COUNT(acked_at) AS acted FROM incidents"+
-		" WHERE rule_id IN (?) AND opened_at>=? AND state<>? GROUP BY rule_id", rules, at(since), string(alert.Pending)).Scan(&rows).Error
+	w := &where{}
+	w.and("rule_id IN (?)", rules)
+	w.and("opened_at>=?", at(since))
+	w.and("state<>?", string(alert.Pending))
+	if !s.All {
+		w.and("team_id IN (?)", append([]int64{0}, s.Teams...))
+	}
+	err := d.view(ctx).Raw("SELECT rule_id, COUNT(*) AS times, COUNT(acked_at) AS acted FROM incidents"+w.sql()+" GROUP BY rule_id", w.args...).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("count the incidents of rules: %w", away(err))
 	}

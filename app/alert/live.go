@@ -13,8 +13,9 @@ type liveStore interface {
 	// Subscriptions are all whose channels are on.
 	Subscriptions(ctx context.Context) ([]Subscription, error)
 	TaskMarks(ctx context.Context) ([]TaskMark, error)
-	// RuleCounts counts the incidents that rules opened since then.
-	RuleCounts(ctx context.Context, rules []int64, since time.Time) (map[int64]Count30, error)
+	// RuleCounts counts the incidents that rules opened since then, of the scope
+	// and of the installation.
+	RuleCounts(ctx context.Context, s access.Scope, rules []int64, since time.Time) (map[int64]Count30, error)
 	// FiringCount counts those of the scope and of the installation.
 	FiringCount(ctx context.Context, s access.Scope) (FiringCount, error)
 }
@@ -104,13 +105,14 @@ func (l *Live) Covered(ctx context.Context, s Silence) (int, error) {
 // countedFor is how long back the incidents of a rule are counted.
 const countedFor = 30 * 24 * time.Hour
 
-// Counts are the incidents of rules within 30 days, by rule.
-func (l *Live) Counts(ctx context.Context, rules []Rule) (map[int64]Count30, error) {
+// Counts are the incidents of rules within 30 days that the actor may see, by
+// rule.
+func (l *Live) Counts(ctx context.Context, by access.Actor, rules []Rule) (map[int64]Count30, error) {
 	ids := make([]int64, len(rules))
 	for i, r := range rules {
 		ids[i] = r.ID
 	}
-	return l.store.RuleCounts(ctx, ids, l.now().Add(-countedFor))
+	return l.store.RuleCounts(ctx, by.Scope(), ids, l.now().Add(-countedFor))
 }
 
 // Firing counts what fires in the asked teams that the actor may read, and of
