@@ -227,3 +227,18 @@ func (a *App) firing(ctx context.Context, by access.Actor, scope access.Scope) a
 	}
 	return n
 }
+
+// firingShown is how many incidents the first page names.
+const firingShown = 8
+
+// firingRows are the worst that fire, for the first page.
+func (a *App) firingRows(c *gin.Context) ([]views.IncidentRow, error) {
+	open, err := a.alerts.Incidents.List(c.Request.Context(), actor(c), alert.IncidentFilter{Scope: scopeOf(c), Open: true, Limit: openShown})
+	if err != nil {
+		return nil, err
+	}
+	open = slices.DeleteFunc(open, func(i alert.Incident) bool { return i.State != alert.Firing })
+	rows, err := a.incidentRows(c, open, nil)
+	slices.SortStableFunc(rows, worstFirst)
+	return rows[:min(len(rows), firingShown)], err
+}

@@ -49,15 +49,13 @@ func limitWords(ctx context.Context, m alert.Metric, threshold float64) string {
 		return t(ctx, "past %s the usual P95", value)
 	case alert.RunTooShort:
 		return t(ctx, "under %s the usual P50", value)
-	case alert.InARow, alert.Failures, alert.OpenLetters, alert.QueueDepth:
-		return t(ctx, "%s or more", value)
 	case alert.RedisEvicts:
 		return t(ctx, "if it may")
 	}
 	if meterOf(m).Below {
 		return t(ctx, "under %s", value)
 	}
-	return t(ctx, "from %s on|threshold", value)
+	return t(ctx, "%s or more", value)
 }
 
 // ruleLimit also says over which time and for how long: "under 95 % in 1 h,
