@@ -50,6 +50,9 @@ func (a *App) dashboard(c *gin.Context) (views.DashboardPage, error) {
 	if err != nil {
 		return p, err
 	}
+	if p.Firing, err = a.firingRows(c); err != nil {
+		return p, err
+	}
 	if p.Queues, err = a.queuesPage(ctx, now); err != nil {
 		return p, err
 	}

@@ -39,8 +39,9 @@ var bounded = regexp.MustCompile(`(?i)\b(team_id|id|code|task_id|instance_id|inc
 var numbers = map[string]bool{
 	"SELECT task_id, team_id FROM task_moves": true, // which tasks go by another team than their rows say
 	// How fast queues move, which are of all teams.
-	"SELECT t.queue, s.state, SUM(s.n) AS n FROM stats_minute s JOIN tasks t ON t.id=s.task_id WHERE s.minute_at>=? GROUP BY t.queue, s.state":                   true,
-	"SELECT t.queue, s.state, SUM(s.n) AS n FROM stats_minute s JOIN tasks t ON t.id=s.task_id WHERE s.minute_at>=? AND s.minute_at<? GROUP BY t.queue, s.state": true,
+	"SELECT t.queue, s.state, SUM(s.n) AS n FROM stats_minute s JOIN tasks t ON t.id=s.task_id WHERE s.minute_at>=? GROUP BY t.queue, s.state":                                                        true,
+	"SELECT t.queue, s.state, SUM(s.n) AS n FROM stats_minute s JOIN tasks t ON t.id=s.task_id WHERE s.minute_at>=? AND s.minute_at<? GROUP BY t.queue, s.state":                                      true,
+	"SELECT id, team_id, code, name, group_name, owner, tags, queue, SUBSTR(spec, INSTR(spec, ?), 24) AS level, archived_at IS NOT NULL AS archived FROM tasks WHERE archived_at IS NULL ORDER BY id": true, // what rules measure: a task is named to who sees its team
 	"SELECT COUNT(*) FROM calendars":                                        true, // an installation has a bound of them
 	"SELECT id FROM audit_log WHERE at<? ORDER BY at DESC, id DESC LIMIT 1": true, // where the time asked for begins
 	"SELECT COUNT(*) FROM (SELECT id FROM audit_log WHERE id>? LIMIT ?) w":  true, // whether counting by team is worth it

@@ -37,6 +37,7 @@ func (a *App) routes() []route {
 		a.taskRoutes(),
 		a.instanceRoutes(),
 		a.letterRoutes(),
+		a.alertRoutes(),
 		a.opsRoutes(),
 		a.calendarRoutes(),
 		a.auditRoutes(),

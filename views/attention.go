@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ax/app/alert"
 	"ax/app/sched"
 	"ax/views/ui"
 )
@@ -31,7 +32,8 @@ type attention struct {
 // What needs a person, the worst first: what stops everybody's work, then what
 // ended badly, then what hangs, then what may become one of these.
 const (
-	rankStopped = iota
+	rankAlert = iota
+	rankStopped
 	rankFailed
 	rankHeld
 	rankWarning
@@ -43,8 +45,9 @@ const mostOfAKind = 3
 // attention lists what needs a person, the worst first.
 func (p DashboardPage) attention(ctx context.Context) []attention {
 	list := slices.Concat(
-		p.stopped(ctx), p.clocks(ctx), p.badErrors(ctx), p.unplannable(ctx), p.overlong(ctx), p.offline(ctx),
+		p.alerts(ctx), p.stopped(ctx), p.clocks(ctx), p.badErrors(ctx), p.unplannable(ctx), p.overlong(ctx), p.offline(ctx),
 	)
+	list = slices.DeleteFunc(list, func(a attention) bool { return a.kind != "alert" && p.fires(a.kind, a.id) })
 	slices.SortStableFunc(list, func(a, b attention) int { return cmp.Compare(a.rank, b.rank) })
 	return list
 }
@@ -199,4 +202,26 @@ func (p DashboardPage) offline(ctx context.Context) []attention {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
+}
+
+// alerts are the incidents that fire, the worst first.
+func (p DashboardPage) alerts(ctx context.Context) []attention {
+	var list []attention
+	for _, r := range p.Firing {
+		list = append(list, attention{
+			rank: rankAlert, kind: "alert", id: r.ID, state: incidentState(ctx, r.Incident), title: incidentTitle(ctx, r.Incident),
+			href: incidentURL(r.ID), words: joined(" · ", levelWord(ctx, r.Level), teamOrHouse(ctx, r.Team), r.ackWords(ctx)), since: r.Since,
+		})
+	}
+	return list
+}
+
+// firesAs are the metrics whose incidents say what a line of the list says.
+var firesAs = map[string]alert.Metric{"backlog": alert.QueueDepth, "clock": alert.ClockOffset, "node": alert.NodeOffline}
+
+// fires tells whether an incident says the same already.
+func (p DashboardPage) fires(kind, id string) bool {
+	return slices.ContainsFunc(p.Firing, func(r IncidentRow) bool {
+		return r.Metric == firesAs[kind] && slices.ContainsFunc(r.Members, func(m alert.Member) bool { return m.Subject.Key == id })
+	})
 }

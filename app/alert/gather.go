@@ -141,6 +141,7 @@ type Value struct {
 	Value float64
 	Known bool    // false: nothing can be said, such as with too few runs
 	Of    Subject // of metrics with several subjects
+	Team  int64   // whose the subject is; 0: the installation's
 	N     int     // subjects that break the rule
 }
 
@@ -282,7 +283,7 @@ func (r Rule) value(all []taken) Value {
 			out.N++
 		}
 		if !out.Known || r.Meter().Worse(out.Value, x.Value) != out.Value {
-			out.Value, out.Of, out.Known = x.Value, x.Subject, true
+			out.Value, out.Of, out.Team, out.Known = x.Value, x.Subject, x.team, true
 		}
 	}
 	return out

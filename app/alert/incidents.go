@@ -22,7 +22,7 @@ type incidentStore interface {
 
 // IncidentFilter picks incidents, the latest first.
 type IncidentFilter struct {
-	Scope  access.Scope // and the installation's
+	Scope  access.Scope // and the installation's; asked for, the zero Scope is all teams
 	RuleID int64        // 0: of every rule
 	Task   string       // code: of which it was a member; empty: all
 	Open   bool         // firing or pending; else over
@@ -45,9 +45,10 @@ func NewIncidents(store incidentStore, now func() time.Time) *Incidents {
 // maxNote is the length of a note, in characters.
 const maxNote = 2000
 
-// List gives incidents of what the actor may read, and the installation's.
+// List gives incidents of the asked teams that the actor may read, and the
+// installation's. The zero Scope asks for all teams.
 func (s *Incidents) List(ctx context.Context, a access.Actor, f IncidentFilter) ([]Incident, error) {
-	f.Scope = a.Scope()
+	f.Scope = narrowed(f.Scope, a.Scope())
 	return s.store.Incidents(ctx, f)
 }
 
@@ -118,7 +119,7 @@ func (s *Incidents) change(ctx context.Context, a access.Actor, id, action strin
 	if err != nil {
 		return i, err
 	}
-	if err := mayTouch(a, i.TeamID); err != nil {
+	if err := MayTouch(a, i.TeamID); err != nil {
 		return i, err
 	}
 	if !i.Open() {
@@ -135,9 +136,10 @@ func (s *Incidents) change(ctx context.Context, a access.Actor, id, action strin
 	return i, err
 }
 
-// mayTouch: an incident of the installation is everybody's who may acknowledge
+// MayTouch tells whether the actor may acknowledge, assign and note an incident
+// of the team: an incident of the installation is everybody's who may acknowledge
 // in some team, for at night whoever sees it first must be able to take it.
-func mayTouch(a access.Actor, team int64) error {
+func MayTouch(a access.Actor, team int64) error {
 	if team != 0 || a.Can(access.Acknowledge, 0) {
 		return a.Check(access.Acknowledge, team)
 	}

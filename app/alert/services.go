@@ -15,6 +15,7 @@ type Services struct {
 	Subscriptions *Subscriptions
 	Silences      *Silences
 	ChatIDs       *ChatIDs
+	Live          *Live
 }
 
 // Store keeps what people see and set of alerts.
@@ -26,13 +27,15 @@ type Store interface {
 	subscriptionStore
 	silenceStore
 	chatIDStore
+	liveStore
 }
 
-// ServicesOptions are what the services need; all are required but Send and
-// Queues.
+// ServicesOptions are what the services need; all are required but Source,
+// Send and Queues.
 type ServicesOptions struct {
 	Store  Store
 	Sealer access.Sealer
+	Source Source        // of the values that pages show; nil: none can be read
 	Send   Sender        // of test messages; nil: this process sends none
 	Queues []string      // that rules can name; empty: any
 	NewID  func() string // UUIDv7
@@ -50,6 +53,7 @@ func NewServices(o ServicesOptions) Services {
 		Rules:      NewRules(o.Store, o.Queues, o.Now), Channels: NewChannels(o.Store, o.Sealer, o.Now),
 		Subscriptions: NewSubscriptions(o.Store, o.Now), Silences: NewSilences(o.Store, o.Now),
 		ChatIDs: NewChatIDs(o.Store, o.Now),
+		Live:    NewLive(o.Store, o.Source, o.Now),
 	}
 }
 

@@ -1,0 +1,79 @@
+package app
+
+import (
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"ax/app/access"
+	"ax/app/alert"
+	"ax/views"
+)
+
+// numberedID is the id of the address; what is no number is not there.
+func numberedID(c *gin.Context) (int64, error) {
+	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, access.NoObject()
+	}
+	return id, nil
+}
+
+// listRules shows the rules with their values now.
+func (a *App) listRules(c *gin.Context) (reply, error) {
+	ctx, by := c.Request.Context(), actor(c)
+	top, err := a.alertsTop(c)
+	if err != nil {
+		return reply{}, err
+	}
+	values, err := a.alerts.Live.Values(ctx, by, enabledRules(top.rules))
+	if err != nil {
+		return reply{}, err
+	}
+	counts, err := a.alerts.Live.Counts(ctx, by, top.rules)
+	if err != nil {
+		return reply{}, err
+	}
+	p := views.RulesPage{AlertsTop: top.AlertsTop}
+	for _, r := range top.rules {
+		v := values[r.ID]
+		p.Rows = append(p.Rows, views.RuleRow{
+			Rule: r, Team: teamNamed(c, r.TeamID), Value: v.Value, Unread: v.Failed != nil, Count: counts[r.ID], MayEdit: r.MayEdit(by),
+		})
+	}
+	return show(views.AlertsRulesTab(p)).piecewise(views.AlertsRulesBody(p)), nil
+}
+
+func enabledRules(all []alert.Rule) []alert.Rule {
+	var out []alert.Rule
+	for _, r := range all {
+		if r.Enabled {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// switchRule throws a rule's switch.
+func switchRule(on bool) func(*App, *gin.Context) (reply, error) {
+	return func(a *App, c *gin.Context) (reply, error) {
+		id, err := numberedID(c)
+		if err != nil {
+			return reply{}, err
+		}
+		f, err := a.form(c)
+		if err != nil {
+			return reply{}, err
+		}
+		r, err := a.alerts.Rules.SetEnabled(c.Request.Context(), actor(c), id, on, f.text("reason"))
+		if err != nil {
+			return reply{}, err
+		}
+		if on {
+			a.flash(c, "The rule %s is on", alert.RuleName(a.viewer(c).Lang, r.Name))
+		} else {
+			a.flash(c, "The rule %s is off", alert.RuleName(a.viewer(c).Lang, r.Name))
+		}
+		return goBack(c, views.AlertsRules), nil
+	}
+}
