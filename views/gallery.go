@@ -41,6 +41,9 @@ func Gallery() []Example {
 		lettersExamples(),
 		letterExamples(),
 		apiExamples(),
+		ruleExamples(),
+		channelExamples(),
+		deliveryExamples(),
 	)
 }
 
