@@ -35,11 +35,11 @@ func arrows() map[string]rule {
 	return map[string]rule{
 		// Builds the parts; the only one that knows them all.
 		"ax": {
-			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/demo", "ax/app/oidc", "ax/app/settings", "ax/db", "ax/jobs"}, domain...),
+			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/demo", "ax/app/oidc", "ax/app/settings", "ax/app/telemetry", "ax/db", "ax/jobs"}, domain...),
 			other: []string{"github.com/spf13/cobra", "github.com/google/uuid"},
 			tests: []string{
 				"ax/app/oidc/issuertest", "ax/db/dbtest", "ax/jobs/redistest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
-				"github.com/chromedp", goquery, mysql, sqlite,
+				"github.com/chromedp", goquery, mysql, sqlite, "ax/app/telemetry/collectortest",
 			},
 		},
 
@@ -64,6 +64,14 @@ func arrows() map[string]rule {
 		},
 		// A provider for tests, which also signs what no provider should.
 		"ax/app/oidc/issuertest": {other: []string{"github.com/go-jose/go-jose/v4"}},
+		// What a process tells of its work: it wraps the seams of the engine,
+		// and only main knows it.
+		"ax/app/telemetry": {
+			own:   []string{"ax/app/sched"},
+			other: []string{"github.com/prometheus/client_golang", "go.opentelemetry.io/otel"},
+			tests: []string{"ax/app/telemetry/collectortest"},
+		},
+		"ax/app/telemetry/collectortest": {other: []string{"go.opentelemetry.io/proto/otlp", "google.golang.org/protobuf"}},
 		// How a configuration is read and listed; which one is main's.
 		"ax/app/settings": {other: []string{"github.com/goccy/go-yaml"}},
 

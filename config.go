@@ -21,6 +21,7 @@ import (
 	"ax/app/oidc"
 	"ax/app/sched"
 	"ax/app/settings"
+	"ax/app/telemetry"
 	"ax/db"
 	"ax/jobs"
 )
@@ -53,7 +54,8 @@ type config struct {
 		Addr   string `yaml:"addr"`
 		Remote bool   `yaml:"remote"`
 	} `yaml:"debug"`
-	OIDC     oidc.Config `yaml:"oidc"`
+	Tracing  telemetry.Config `yaml:"tracing"`
+	OIDC     oidc.Config      `yaml:"oidc"`
 	Database struct {
 		DSN      string `yaml:"dsn" mask:"password"`
 		MaxConns int    `yaml:"max_conns"`
@@ -186,6 +188,15 @@ func (c config) nodeInfo() sched.NodeInfo {
 	return info
 }
 
+// telemetry says what this process tells of its work, and to whom.
+func (c config) telemetry(log *slog.Logger, ledger func() time.Time) telemetry.Options {
+	me := c.nodeInfo()
+	return telemetry.Options{
+		Config: c.Tracing, Log: log, Version: version, Node: fmt.Sprintf("%s:%d", me.Host, me.PID), Environment: c.Environment,
+		Now: time.Now, Ledger: ledger,
+	}
+}
+
 // dbOptions say which database, and where it is.
 func (c config) dbOptions(log *slog.Logger) db.Options {
 	if c.embedded() {
@@ -272,6 +283,7 @@ func (c config) validate(from settings.Origin) error {
 		check("old_secrets", len(s) >= 32, "each has at least 32 characters; one has %d", len(s))
 	}
 	c.validateNet(check)
+	c.Tracing.Check(check)
 	c.OIDC.Check(c.HTTP.ExternalURL, check)
 	c.validateEngine(check)
 	return errors.Join(bad...)

@@ -18,6 +18,7 @@ import (
 	"ax/app/cron"
 	"ax/app/oidc"
 	"ax/app/sched"
+	"ax/app/telemetry"
 	"ax/db"
 	"ax/jobs"
 )
@@ -52,7 +53,8 @@ type parts struct {
 	redis  *jobs.Redis
 	clock  *sched.Clock
 	node   *sched.Node
-	queue  *jobs.Queue
+	tele   *telemetry.Telemetry
+	queue  telemetry.Sender // tells tele
 	hints  *jobs.Hints
 	signer *jobs.Signer
 	vault  *access.Vault
@@ -82,8 +84,12 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 	clock := sched.NewClock(time.Now)
 	p := &parts{
 		cfg: c, log: log, ledger: d, redis: r, clock: clock, signer: signer,
-		queue: jobs.NewQueue(r, clock.Now), hints: jobs.NewHints(r), reports: sched.NewReports(d, clock),
+		hints: jobs.NewHints(r), reports: sched.NewReports(d, clock),
 	}
+	if p.tele, err = telemetry.New(c.telemetry(log, clock.Now)); err != nil {
+		return nil, err
+	}
+	p.queue = p.tele.Sender(jobs.NewQueue(r, clock.Now))
 	if p.vault, err = c.vault(); err != nil {
 		return nil, err
 	}
@@ -108,12 +114,12 @@ func (p *parts) buildEngine() {
 		Pulse: c.pulse(), Info: c.nodeInfo(),
 	})
 	p.dispatcher = sched.NewDispatcher(d, p.queue, p.clock, p.log)
-	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: d, Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
+	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: p.tele.Plans(d), Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
 	p.sweeper = sched.NewSweeper(d, p.queue, p.node, p.clock, p.log)
 	p.egress = jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks(), Teams: jobs.NewTeamLists(d, time.Now)})
-	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets})
+	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets, Sampled: p.tele.Sampled()})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
-		Store: d, Node: p.node, Clock: p.clock, Exec: jobs.Executors{sched.TargetHTTP: p.http},
+		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.http}),
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
 }
@@ -121,16 +127,16 @@ func (p *parts) buildEngine() {
 // worker makes the part that takes messages.
 func (p *parts) worker() *jobs.Worker {
 	return jobs.NewWorker(jobs.WorkerOptions{
-		Redis: p.redis, Runner: p.runner, Queues: jobs.Queues(p.cfg.Worker.Queues), Now: p.clock.Now, Log: p.log,
+		Redis: p.redis, Runner: p.tele.Runner(p.runner), Queues: jobs.Queues(p.cfg.Worker.Queues), Now: p.clock.Now, Log: p.log,
 		Slots: p.cfg.slots(), Servers: p.cfg.Worker.Servers, Grace: p.cfg.Worker.ShutdownGrace,
 	})
 }
 
 // loops are the periodic works of the scheduler role.
 func (p *parts) loops() []jobs.Loop {
-	queues := p.queues()
-	marker := jobs.NewMarker(p.redis, queues.weights)
-	return []jobs.Loop{
+	queues, carrier := jobs.Queues(p.cfg.Worker.Queues), p.carrier()
+	marker := jobs.NewMarker(p.redis, queues)
+	return jobs.Watched(p.tele.Loop, []jobs.Loop{
 		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
 		{Name: "dispatch", Every: p.cfg.Scheduler.Scan, Tick: p.dispatcher.Tick},
 		{Name: "sweep", Every: p.cfg.Scheduler.Sweep, Tick: p.sweeper.Tick},
@@ -139,13 +145,13 @@ func (p *parts) loops() []jobs.Loop {
 		marker.Watch(p.sweeper.Wiped),
 		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
 		{Name: "sample-queues", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) {
-			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.weights.Names(), queues.carrier.Pending)
+			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.Names(), carrier.Pending)
 		}},
 		{Name: "seal", Every: 5 * time.Second, Tick: func(ctx context.Context) (bool, error) {
 			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
 			return n == 500, err
 		}},
-	}
+	})
 }
 
 // chores are ax's own periodic works; one node does each.
@@ -199,6 +205,7 @@ func (s *server) run(ctx context.Context) error {
 	defer p.ledger.Close()
 	defer p.redis.Close()
 	defer p.http.Close()
+	defer p.tele.Close()
 	if err := s.admit(ctx, p, front); err != nil {
 		return err
 	}
@@ -213,7 +220,8 @@ func (s *server) run(ctx context.Context) error {
 // aside is what is served apart from the console.
 func (p *parts) aside() app.AsideOptions {
 	return app.AsideOptions{MetricsAddr: p.cfg.Metrics.Addr, DebugAddr: p.cfg.Debug.Addr, Metrics: app.MetricsOptions{
-		Log: p.log, Version: version, Clock: p.clock.Now, Beats: p.cfg.pulse(), Reports: p.reports, Queues: p.queues(),
+		Log: p.log, Version: version, Clock: p.clock.Now, Steady: p.clock.Steady, Beats: p.cfg.pulse(), Reports: p.reports, Figures: p.ledger, Queues: p.queues(),
+		Own: append(p.tele.Collectors(), telemetry.Pools(p.ledger.Pools)),
 	}}
 }
 
@@ -323,9 +331,25 @@ func (s *server) offerSetup(ctx context.Context, p *parts) error {
 	return nil
 }
 
-func (p *parts) queues() queueReader {
-	weights := jobs.Queues(p.cfg.Worker.Queues)
-	return queueReader{weights, jobs.NewInspector(p.redis, weights, p.clock.Now), p.ledger, p.clock.Now}
+func (p *parts) queues() app.QueueReader {
+	carrier := p.carrier()
+	return app.QueueReader{
+		Weights: p.cfg.Worker.Queues,
+		Due:     func(ctx context.Context) (map[string]int, error) { return p.ledger.QueueDepth(ctx, p.clock.Now()) },
+		Carrier: func(ctx context.Context) (out []app.QueueInfo, err error) {
+			figures, err := carrier.Figures(ctx)
+			for _, q := range figures.Queues {
+				out = append(out, app.QueueInfo{
+					Name: q.Name, Pending: q.Pending, Active: q.Active, Scheduled: q.Scheduled, Retry: q.Retry, Archived: q.Archived, Paused: q.Paused, Latency: q.Latency,
+				})
+			}
+			return out, err
+		},
+	}
+}
+
+func (p *parts) carrier() *jobs.Inspector {
+	return jobs.NewInspector(p.redis, jobs.Queues(p.cfg.Worker.Queues), p.clock.Now)
 }
 
 // console makes the web application.
@@ -340,6 +364,7 @@ func (p *parts) console() (*app.App, error) {
 		Calls:    p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
+		Served: func(r app.Served) { p.tele.Request(telemetry.Request(r)) },
 	}
 	if p.cfg.OIDC.On() {
 		o.Provider = oidc.New(p.cfg.OIDC, p.cfg.baseURL()+app.CallbackPath, p.clock.Now)
@@ -349,11 +374,7 @@ func (p *parts) console() (*app.App, error) {
 
 // checks says what this process can reach.
 func (p *parts) checks(ctx context.Context) []app.Check {
-	clock := app.Check{Name: "clock", OK: p.clock.Steady()}
-	if !clock.OK {
-		clock.Detail = "offset " + p.clock.Offset().String()
-	}
-	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), clock}
+	return []app.Check{app.CheckOf("database", p.ledger.Ping(ctx)), app.CheckOf("redis", p.redis.Ping(ctx)), app.CheckOfClock(p.clock)}
 }
 
 // withFront gives the host what a process that answers people does besides:
@@ -368,33 +389,4 @@ func (p *parts) withFront(h *jobs.Host, front *app.Front) {
 			p.log.Warn("the last refusals are not in the audit", "error", err)
 		}
 	}
-}
-
-// queueReader joins the carrier's figures and the ledger's own.
-type queueReader struct {
-	weights jobs.Queues
-	carrier *jobs.Inspector
-	ledger  *db.DB
-	now     func() time.Time
-}
-
-// List gives the ledger's own figures even when Redis is away.
-func (q queueReader) List(ctx context.Context) ([]app.QueueInfo, error) {
-	depth, err := q.ledger.QueueDepth(ctx, q.now())
-	if err != nil {
-		return nil, err
-	}
-	figures, away := q.carrier.Figures(ctx)
-	out := make([]app.QueueInfo, 0, len(q.weights))
-	for _, name := range q.weights.Names() {
-		info := app.QueueInfo{Name: name, Weight: q.weights[name], Due: depth[name]}
-		for _, f := range figures.Queues {
-			if f.Name == name {
-				info.Pending, info.Active, info.Scheduled, info.Retry, info.Archived = f.Pending, f.Active, f.Scheduled, f.Retry, f.Archived
-				info.Paused, info.Latency = f.Paused, f.Latency
-			}
-		}
-		out = append(out, info)
-	}
-	return out, away
 }

@@ -159,6 +159,8 @@ func (s *api) triggerTask(ctx context.Context, k *call, in *taskIn) (*triggerOut
 	}
 	if !created {
 		out.Status = http.StatusOK
+		return out, nil
 	}
+	made(k.c, got)
 	return out, nil
 }

@@ -273,9 +273,10 @@ func (s *api) replayInstance(ctx context.Context, k *call, in *instanceIn) (*rep
 }
 
 func (s *api) replay(ctx context.Context, k *call, letter int64, reason, code string) (*replayOut, error) {
-	made, err := s.letters.Replay(ctx, k.actor, letter, reason)
+	in, err := s.letters.Replay(ctx, k.actor, letter, reason)
 	if err != nil {
 		return nil, err
 	}
-	return &replayOut{Location: instancePath(made.ID), Body: instanceShape(made, code)}, nil
+	made(k.c, in)
+	return &replayOut{Location: instancePath(in.ID), Body: instanceShape(in, code)}, nil
 }

@@ -64,6 +64,7 @@ func (s *api) receive(ctx context.Context, k *call, in *receiptIn) (*receiptOut,
 	if err != nil {
 		return nil, err
 	}
+	reported(k.c, in.ID)
 	return &receiptOut{Body: receivedBody{State: got.State, Already: got.Already}}, nil
 }
 

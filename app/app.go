@@ -59,6 +59,15 @@ func CheckOf(name string, err error) Check {
 	return Check{Name: name, OK: true}
 }
 
+// CheckOfClock tells whether the clock is to be trusted.
+func CheckOfClock(clock *sched.Clock) Check {
+	c := Check{Name: "clock", OK: clock.Steady()}
+	if !c.OK {
+		c.Detail = "offset " + clock.Offset().String()
+	}
+	return c
+}
+
 // queues reads the queues. While the carrier is away, List gives the ledger's
 // figures (Name, Weight and Due) together with a fault of kind Unavailable.
 type queues interface {
@@ -110,6 +119,7 @@ type Options struct {
 	Nodes           nodes
 	Ready           func(ctx context.Context) []Check
 
+	Served        func(Served)     // told of each request; may be nil
 	Provider      provider         // people can sign in through; nil: by password only
 	OpenNetworks  []netip.Prefix   // inside the network, and open to targets of every team
 	OpensLoopback bool             // that is so because nothing else was configured
@@ -168,7 +178,8 @@ type App struct {
 	queues      queues
 	nodes       nodes
 	ready       func(ctx context.Context) []Check
-	provider    provider // nil: none
+	served      func(Served) // may be nil
+	provider    provider     // nil: none
 	settings    []settings.Entry
 	ledger      func(ctx context.Context) (string, int64, error)
 	carrier     func(ctx context.Context) (string, error)
@@ -198,7 +209,7 @@ func New(o Options) (*App, error) {
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, audit: o.Audit, refusals: o.Refusals,
-		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
+		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
 	}
 	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {

@@ -237,6 +237,7 @@ func (a *App) replayLetter(c *gin.Context) (reply, error) {
 	if err != nil {
 		return a.replayAgain(c, l.ID, f, err)
 	}
+	made(c, in)
 	a.flash(c, "Replay %s is under way", strconv.Itoa(in.Replay))
 	return goTo("/instances/%s", in.ID), nil
 }

@@ -28,23 +28,33 @@ const (
 	metricsAtOnce = 4
 )
 
-// MetricsOptions are the parts of NewMetrics. All but Beats are required.
+// figures are what metrics read of the ledger besides the dashboard's.
+type figures interface {
+	EndedByTeam(ctx context.Context, from, to time.Time) ([]sched.TeamEnds, error)
+	RolledUp(ctx context.Context) (time.Time, error)
+}
+
+// MetricsOptions are the parts of NewMetrics. All but Beats, Steady and Own are
+// required.
 type MetricsOptions struct {
 	Log     *slog.Logger
 	Version string
 	Clock   func() time.Time // the ledger's now
+	Steady  func() bool      // the clock is to be trusted; nil: it is
 	Beats   sched.Pulse      // zero: sched.DefaultPulse
 	Reports *sched.Reports
+	Figures figures
 	Queues  queues
+	Own     []prometheus.Collector // of this process's own work
 }
 
 // NewMetrics makes the handler of /metrics: this process's own figures and
 // those of the whole installation, which every node gives alike. It asks
 // nobody who they are, so it belongs on a listener of its own; labels are
-// states and queues, never tasks, teams or people.
+// closed sets and the codes of teams, never tasks or people.
 func NewMetrics(o MetricsOptions) (http.Handler, error) {
 	for name, missing := range map[string]bool{
-		"Log": o.Log == nil, "Clock": o.Clock == nil, "Reports": o.Reports == nil, "Queues": o.Queues == nil,
+		"Log": o.Log == nil, "Clock": o.Clock == nil, "Reports": o.Reports == nil, "Figures": o.Figures == nil, "Queues": o.Queues == nil,
 	} {
 		if missing {
 			return nil, fmt.Errorf("app.NewMetrics: %s is missing", name)
@@ -57,9 +67,9 @@ func NewMetrics(o MetricsOptions) (http.Handler, error) {
 		ConstLabels: prometheus.Labels{"version": o.Version, "goversion": runtime.Version()},
 	})
 	build.Set(1)
-	for _, c := range []prometheus.Collector{
+	for _, c := range append([]prometheus.Collector{
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), build, &gauges{o: o},
-	} {
+	}, o.Own...) {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
@@ -75,15 +85,22 @@ func NewMetrics(o MetricsOptions) (http.Handler, error) {
 type gauges struct {
 	o    MetricsOptions
 	read recent[gaugeFacts]
+	ends teamEnds
 }
 
-// gaugeFacts are the figures of one moment.
+// gaugeFacts are the figures of one moment. A metric of something new has its
+// figure here, is read in readLedger, and stands as a row in a table of
+// metrics_gauges.go and in docs/telemetry.md.
 type gaugeFacts struct {
 	now       time.Time
+	beats     sched.Pulse
+	steady    bool
 	ledgerUp  bool
 	redisUp   bool
 	dashboard sched.Dashboard
 	queues    []QueueInfo
+	rolled    time.Time
+	ends      []sample // by team and outcome, since this process first looked
 }
 
 // facts gives what is at most 5 s old. That the ledger is away is a fact too.
@@ -93,13 +110,13 @@ func (g *gauges) facts() gaugeFacts {
 		// A collector is given no context.
 		ctx, cancel := context.WithTimeout(context.Background(), metricsLimit)
 		defer cancel()
-		f := gaugeFacts{now: now}
-		var err error
-		if f.dashboard, err = g.o.Reports.Dashboard(ctx, access.Scope{All: true}); err != nil {
+		f := gaugeFacts{now: now, beats: g.o.Beats, steady: g.o.Steady == nil || g.o.Steady()}
+		if err := g.readLedger(ctx, &f); err != nil {
 			g.o.Log.Warn("metrics without the ledger's figures", "error", err)
 			return f, nil
 		}
 		f.ledgerUp = true
+		var err error
 		f.queues, err = g.o.Queues.List(ctx)
 		if f.redisUp = err == nil; err != nil && fault.KindOf(err) != fault.KindUnavailable {
 			g.o.Log.Warn("metrics without the queues", "error", err)
@@ -107,4 +124,15 @@ func (g *gauges) facts() gaugeFacts {
 		return f, nil
 	})
 	return f
+}
+
+func (g *gauges) readLedger(ctx context.Context, f *gaugeFacts) (err error) {
+	if f.dashboard, err = g.o.Reports.Dashboard(ctx, access.Scope{All: true}); err != nil {
+		return err
+	}
+	if f.rolled, err = g.o.Figures.RolledUp(ctx); err != nil {
+		return err
+	}
+	f.ends, err = g.ends.at(ctx, f.now, g.o.Figures)
+	return err
 }

@@ -1,7 +1,8 @@
 package app
 
 import (
-	"time"
+	"slices"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,62 +13,97 @@ import (
 // can't be known gives none: a gap is honest, a zero is not.
 type gauge struct {
 	name, help string
-	label      string // "" for none
-	of         func(f gaugeFacts, beats sched.Pulse) []sample
+	labels     string // separated by spaces; "" for none
+	of         func(f gaugeFacts) []sample
 }
 
+// sample is a value; labels are separated by keySplitter.
 type sample struct {
-	label string
-	v     float64
+	labels string
+	v      float64
 }
 
-// gaugeTable is every metric beside those of the process. Names and labels are
-// read by other people's dashboards: don't change one lightly.
+// gaugeTable is every metric of the installation. Names and labels are read by
+// other people's dashboards: don't change one lightly.
 func gaugeTable() []gauge {
+	return slices.Concat(upGauges(), workGauges(), resultGauges(), nodeGauges())
+}
+
+func upGauges() []gauge {
 	return []gauge{
-		{"ax_ledger_up", "1 when the database answered this node.", "", func(f gaugeFacts, _ sched.Pulse) []sample { return truth(f.ledgerUp) }},
-		{"ax_redis_up", "1 when Redis answered this node.", "", func(f gaugeFacts, _ sched.Pulse) []sample {
-			return known(f, truth(f.redisUp)...)
-		}},
-		{"ax_instances", "Instances that have not ended, by state.", "state", openInstances},
-		{"ax_late", "Instances that were due more than 5 s ago and have not begun.", "", func(f gaugeFacts, _ sched.Pulse) []sample {
-			return known(f, sample{v: float64(f.dashboard.Late)})
-		}},
-		{"ax_late_seconds_max", "How long the latest of them is overdue.", "", func(f gaugeFacts, _ sched.Pulse) []sample {
-			return known(f, sample{v: f.dashboard.WorstLate.Seconds()})
-		}},
-		{"ax_queue_due", "Instances of a queue that are due by the ledger and have not begun.", "queue", func(f gaugeFacts, _ sched.Pulse) []sample {
-			return perQueue(f, func(q QueueInfo) int { return q.Due })
-		}},
-		{"ax_queue_pending", "Messages of a queue that are ready in Redis.", "queue", func(f gaugeFacts, _ sched.Pulse) []sample {
-			if !f.redisUp {
+		{"ax_ledger_up", "1 when the database answered this node.", "", func(f gaugeFacts) []sample { return truth(f.ledgerUp) }},
+		{"ax_redis_up", "1 when Redis answered this node.", "", func(f gaugeFacts) []sample { return known(f, truth(f.redisUp)...) }},
+		{"ax_clock_steady", "1 while this node trusts its reading of the database's clock; it plans nothing else.", "", func(f gaugeFacts) []sample { return truth(f.steady) }},
+		{"ax_rollup_delay_seconds", "How far figures of what ended are behind; up to a minute is usual.", "", func(f gaugeFacts) []sample {
+			if f.rolled.IsZero() {
 				return nil
 			}
-			return perQueue(f, func(q QueueInfo) int { return q.Pending })
+			return known(f, sample{v: max(0, f.now.Sub(f.rolled).Seconds())})
 		}},
-		{"ax_dead_letters_open", "Dead letters that are open or taken.", "", func(f gaugeFacts, _ sched.Pulse) []sample {
+	}
+}
+
+func workGauges() []gauge {
+	return []gauge{
+		{"ax_instances", "Instances that have not ended, by state.", "state", openInstances},
+		{"ax_late", "Instances that were due more than 5 s ago and have not begun.", "", func(f gaugeFacts) []sample {
+			return known(f, sample{v: float64(f.dashboard.Late)})
+		}},
+		{"ax_late_seconds_max", "How long the latest of them is overdue.", "", func(f gaugeFacts) []sample {
+			return known(f, sample{v: f.dashboard.WorstLate.Seconds()})
+		}},
+		{"ax_queue_due", "Instances of a queue that are due by the ledger and have not begun.", "queue", func(f gaugeFacts) []sample {
+			return perQueue(f, func(q QueueInfo) float64 { return float64(q.Due) })
+		}},
+		{"ax_queue_pending", "Messages of a queue that are ready in Redis.", "queue", func(f gaugeFacts) []sample {
+			return perCarried(f, func(q QueueInfo) float64 { return float64(q.Pending) })
+		}},
+		{"ax_queue_active", "Messages of a queue that workers hold.", "queue", func(f gaugeFacts) []sample {
+			return perCarried(f, func(q QueueInfo) float64 { return float64(q.Active) })
+		}},
+		{"ax_queue_paused", "1 while a queue is paused.", "queue", func(f gaugeFacts) []sample {
+			return perCarried(f, func(q QueueInfo) float64 { return truth(q.Paused)[0].v })
+		}},
+		{"ax_queue_oldest_seconds", "Age of the oldest message of a queue that is ready in Redis.", "queue", func(f gaugeFacts) []sample {
+			return perCarried(f, func(q QueueInfo) float64 { return q.Latency.Seconds() })
+		}},
+		{"ax_dead_letters_open", "Dead letters that are open or taken.", "", func(f gaugeFacts) []sample {
 			return known(f, sample{v: float64(f.dashboard.OpenLetters)})
 		}},
-		{"ax_trigger_lag_seconds", "From the moment wanted to the start, of the latest 1,000 starts within the hour.", "quantile", lagQuantiles},
-		{"ax_success_ratio_1h", "Share that succeeded of what ended within the hour; skipped and canceled don't count.", "", func(f gaugeFacts, _ sched.Pulse) []sample {
+	}
+}
+
+func resultGauges() []gauge {
+	return []gauge{
+		{"ax_ended_total", "Instances that ended since the minute in which this process was first asked, by team and final state.", "team outcome", func(f gaugeFacts) []sample {
+			return known(f, f.ends...)
+		}},
+		{"ax_ended_1h", "Instances that ended within the hour; skipped and canceled don't count.", "result", func(f gaugeFacts) []sample {
+			return known(f, sample{"succeeded", float64(f.dashboard.Hour.Succeeded)}, sample{"bad", float64(f.dashboard.Hour.Bad)})
+		}},
+		{"ax_success_ratio_1h", "Share that succeeded of what ended within the hour; skipped and canceled don't count.", "", func(f gaugeFacts) []sample {
 			share, ok := f.dashboard.Hour.Success()
 			if !ok {
 				return nil
 			}
 			return known(f, sample{v: share})
 		}},
-		{"ax_ended_1h", "Instances that ended within the hour; skipped and canceled don't count.", "result", func(f gaugeFacts, _ sched.Pulse) []sample {
-			return known(f, sample{"succeeded", float64(f.dashboard.Hour.Succeeded)}, sample{"bad", float64(f.dashboard.Hour.Bad)})
-		}},
+		{"ax_trigger_lag_seconds", "From the moment wanted to the start, of the latest 1,000 starts within the hour.", "quantile", lagQuantiles},
+	}
+}
+
+func nodeGauges() []gauge {
+	return []gauge{
 		{"ax_nodes", "Nodes, by state; dead are those declared dead within the hour.", "state", nodeStates},
-		{"ax_places", "Places for runs on the nodes that beat.", "", func(f gaugeFacts, beats sched.Pulse) []sample {
-			return overNodes(f, beats, func(n sched.NodeInfo, sum float64) float64 { return sum + float64(n.Slots) })
+		{"ax_nodes_role", "Nodes that beat, by role.", "role", nodeRoles},
+		{"ax_places", "Places for runs on the nodes that beat.", "", func(f gaugeFacts) []sample {
+			return overNodes(f, func(n sched.NodeInfo, sum float64) float64 { return sum + float64(n.Slots) })
 		}},
-		{"ax_places_busy", "Places in which something runs.", "", func(f gaugeFacts, beats sched.Pulse) []sample {
-			return overNodes(f, beats, func(n sched.NodeInfo, sum float64) float64 { return sum + float64(n.Busy) })
+		{"ax_places_busy", "Places in which something runs.", "", func(f gaugeFacts) []sample {
+			return overNodes(f, func(n sched.NodeInfo, sum float64) float64 { return sum + float64(n.Busy) })
 		}},
-		{"ax_clock_offset_seconds_max", "The farthest that the wall clock of a node that beats is off the database's.", "", func(f gaugeFacts, beats sched.Pulse) []sample {
-			return overNodes(f, beats, func(n sched.NodeInfo, most float64) float64 { return max(most, n.ClockOffset.Abs().Seconds()) })
+		{"ax_clock_offset_seconds_max", "The farthest that the wall clock of a node that beats is off the database's.", "", func(f gaugeFacts) []sample {
+			return overNodes(f, func(n sched.NodeInfo, most float64) float64 { return max(most, n.ClockOffset.Abs().Seconds()) })
 		}},
 	}
 }
@@ -84,22 +120,22 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	f := g.facts()
 	for _, row := range gaugeTable() {
 		desc := row.desc()
-		for _, s := range row.of(f, g.o.Beats) {
+		kind := prometheus.GaugeValue
+		if strings.HasSuffix(row.name, "_total") {
+			kind = prometheus.CounterValue
+		}
+		for _, s := range row.of(f) {
 			var labels []string
-			if row.label != "" {
-				labels = []string{s.label}
+			if row.labels != "" {
+				labels = strings.Split(s.labels, keySplitter)
 			}
-			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, s.v, labels...)
+			out <- prometheus.MustNewConstMetric(desc, kind, s.v, labels...)
 		}
 	}
 }
 
 func (g gauge) desc() *prometheus.Desc {
-	var labels []string
-	if g.label != "" {
-		labels = []string{g.label}
-	}
-	return prometheus.NewDesc(g.name, g.help, labels, nil)
+	return prometheus.NewDesc(g.name, g.help, strings.Fields(g.labels), nil)
 }
 
 func truth(yes bool) []sample {
@@ -117,7 +153,7 @@ func known(f gaugeFacts, samples ...sample) []sample {
 	return samples
 }
 
-func openInstances(f gaugeFacts, _ sched.Pulse) []sample {
+func openInstances(f gaugeFacts) []sample {
 	var out []sample
 	for _, s := range sched.States() {
 		if !s.Final() {
@@ -127,15 +163,23 @@ func openInstances(f gaugeFacts, _ sched.Pulse) []sample {
 	return known(f, out...)
 }
 
-func perQueue(f gaugeFacts, figure func(QueueInfo) int) []sample {
+func perQueue(f gaugeFacts, figure func(QueueInfo) float64) []sample {
 	var out []sample
 	for _, q := range f.queues {
-		out = append(out, sample{q.Name, float64(figure(q))})
+		out = append(out, sample{q.Name, figure(q)})
 	}
 	return known(f, out...)
 }
 
-func lagQuantiles(f gaugeFacts, _ sched.Pulse) []sample {
+// perCarried is perQueue for what only the carrier knows.
+func perCarried(f gaugeFacts, figure func(QueueInfo) float64) []sample {
+	if !f.redisUp {
+		return nil
+	}
+	return perQueue(f, figure)
+}
+
+func lagQuantiles(f gaugeFacts) []sample {
 	if f.dashboard.LagOf == 0 {
 		return nil
 	}
@@ -143,14 +187,14 @@ func lagQuantiles(f gaugeFacts, _ sched.Pulse) []sample {
 }
 
 // nodeStates counts the nodes that were not stopped in order.
-func nodeStates(f gaugeFacts, beats sched.Pulse) []sample {
+func nodeStates(f gaugeFacts) []sample {
 	counts := map[string]int{}
 	for _, n := range f.dashboard.Nodes {
 		switch {
 		case !n.DeadAt.IsZero():
 			counts["dead"]++
 		case !n.ClosedAt.IsZero():
-		case !beatsNow(n, f.now, beats):
+		case !f.beat(n):
 			counts["silent"]++
 		case n.Draining:
 			counts["draining"]++
@@ -165,17 +209,36 @@ func nodeStates(f gaugeFacts, beats sched.Pulse) []sample {
 	return known(f, out...)
 }
 
+// nodeRoles counts the nodes that beat by role: an installation without a
+// scheduler plans nothing, whatever else lives.
+func nodeRoles(f gaugeFacts) []sample {
+	counts := map[string]int{}
+	for _, n := range f.dashboard.Nodes {
+		if f.beat(n) {
+			for _, role := range n.Roles {
+				counts[role]++
+			}
+		}
+	}
+	var out []sample
+	for _, role := range []string{"web", "scheduler", "worker"} {
+		out = append(out, sample{role, float64(counts[role])})
+	}
+	return known(f, out...)
+}
+
 // overNodes folds over the nodes that beat.
-func overNodes(f gaugeFacts, beats sched.Pulse, fold func(n sched.NodeInfo, so float64) float64) []sample {
+func overNodes(f gaugeFacts, fold func(n sched.NodeInfo, so float64) float64) []sample {
 	v := 0.0
 	for _, n := range f.dashboard.Nodes {
-		if beatsNow(n, f.now, beats) {
+		if f.beat(n) {
 			v = fold(n, v)
 		}
 	}
 	return known(f, sample{v: v})
 }
 
-func beatsNow(n sched.NodeInfo, now time.Time, beats sched.Pulse) bool {
-	return !n.Gone() && now.Sub(n.BeatAt) < beats.Dead
+// beat tells whether the node lives, as far as is known.
+func (f gaugeFacts) beat(n sched.NodeInfo) bool {
+	return !n.Gone() && f.now.Sub(n.BeatAt) < f.beats.Dead
 }

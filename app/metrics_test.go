@@ -17,7 +17,7 @@ import (
 
 func (h *house) metrics(change func(*app.MetricsOptions)) http.Handler {
 	h.t.Helper()
-	o := app.MetricsOptions{Log: h.opt.Log, Version: "1.2.3", Clock: h.opt.Clock, Reports: h.opt.Reports, Queues: h.opt.Queues}
+	o := app.MetricsOptions{Log: h.opt.Log, Version: "1.2.3", Clock: h.opt.Clock, Reports: h.opt.Reports, Figures: h.ledger, Queues: h.opt.Queues}
 	if change != nil {
 		change(&o)
 	}
@@ -48,7 +48,7 @@ func TestMetricsGiveTheInstallationsFigures(t *testing.T) {
 	h := newHouse(t)
 	h.nowadays()
 	h.task("orders.send")
-	h.queues = []app.QueueInfo{{Name: "default", Due: 7, Pending: 5}}
+	h.queues = []app.QueueInfo{{Name: "default", Due: 7, Pending: 5, Active: 2, Paused: true, Latency: 3 * time.Second}}
 	h.run(h.trigger("orders.send", "o-1").ID, ok())
 	h.letter("orders.send", "o-2", "no luck")
 	h.trigger("orders.send", "o-3")
@@ -60,15 +60,27 @@ func TestMetricsGiveTheInstallationsFigures(t *testing.T) {
 		`ax_instances{state="pending"}`: "0", `ax_instances{state="queued"}`: "1", `ax_instances{state="running"}`: "0",
 		`ax_instances{state="awaiting"}`: "0", `ax_instances{state="retrying"}`: "0",
 		`ax_late`: "1", `ax_late_seconds_max`: "8",
-		`ax_queue_due{queue="default"}`: "7", `ax_queue_pending{queue="default"}`: "5",
+		`ax_queue_due{queue="default"}`: "7", `ax_queue_pending{queue="default"}`: "5", `ax_queue_active{queue="default"}`: "2",
+		`ax_queue_paused{queue="default"}`: "1", `ax_queue_oldest_seconds{queue="default"}`: "3",
+		`ax_clock_steady`:                        "1",
 		`ax_dead_letters_open`:                   "1",
 		`ax_trigger_lag_seconds{quantile="0.5"}`: "0", `ax_trigger_lag_seconds{quantile="0.99"}`: "0",
+		`ax_ended_total{outcome="succeeded",team="payments"}`: "1", `ax_ended_total{outcome="failed",team="payments"}`: "1",
 		`ax_success_ratio_1h`: "0.5", `ax_ended_1h{result="succeeded"}`: "1", `ax_ended_1h{result="bad"}`: "1",
 		`ax_nodes{state="alive"}`: "1", `ax_nodes{state="draining"}`: "0", `ax_nodes{state="silent"}`: "0", `ax_nodes{state="dead"}`: "0",
+		`ax_nodes_role{role="web"}`: "0", `ax_nodes_role{role="scheduler"}`: "0", `ax_nodes_role{role="worker"}`: "1",
 		`ax_places`: "10", `ax_places_busy`: "0", `ax_clock_offset_seconds_max`: "0",
 	} {
 		require.Equal(t, want, got[name], name)
 		delete(got, name)
+	}
+	require.Contains(t, got, "ax_rollup_delay_seconds")
+	delete(got, "ax_rollup_delay_seconds")
+	for name, v := range got {
+		if strings.HasPrefix(name, "ax_ended_total{") {
+			require.Equal(t, "0", v, "in the minute of the first look: %s", name)
+			delete(got, name)
+		}
 	}
 	require.Len(t, got, 1, "anything new belongs into this test")
 	for name := range got {
@@ -76,7 +88,7 @@ func TestMetricsGiveTheInstallationsFigures(t *testing.T) {
 	}
 }
 
-func TestMetricsNameNoTaskTeamOrPerson(t *testing.T) {
+func TestMetricsNameNoTaskOrPerson(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.task("orders.send")
@@ -84,7 +96,7 @@ func TestMetricsNameNoTaskTeamOrPerson(t *testing.T) {
 	h.as("operator")
 	w := httptest.NewRecorder()
 	h.metrics(nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	require.NotRegexp(t, regexp.MustCompile(`orders|payments|operator|no luck|o-2|node-1`), w.Body.String())
+	require.NotRegexp(t, regexp.MustCompile(`orders|operator|no luck|o-2|node-1`), w.Body.String())
 	require.Contains(t, w.Body.String(), "go_goroutines")
 	require.Contains(t, w.Body.String(), "process_open_fds")
 }
@@ -105,7 +117,7 @@ func TestMetricsLeaveOutWhatCanNotBeKnown(t *testing.T) {
 	require.NoError(t, h.ledger.Close())
 	got = scrape(t, h.metrics(nil))
 	require.Equal(t, "0", got["ax_ledger_up"])
-	require.Len(t, got, 2, "the version and that the ledger is away: %v", got)
+	require.Len(t, got, 3, "the version, the clock and that the ledger is away: %v", got)
 }
 
 func TestScrapesCloseTogetherReadTheLedgerOnce(t *testing.T) {

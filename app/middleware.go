@@ -71,13 +71,15 @@ func (a *App) logged(c *gin.Context) {
 	if v, ok := visited(c); ok && v.person.ID != 0 {
 		who = v.person.Login
 	}
+	ended := time.Now()
+	a.tell(c, begun, ended)
 	a.log.LogAttrs(c.Request.Context(), level, "request",
 		slog.String("request_id", requestID(c)),
 		slog.String("method", plain(c.Request.Method)),
 		slog.String("route", c.FullPath()),
 		slog.Int("status", c.Writer.Status()),
 		slog.Int("bytes", max(c.Writer.Size(), 0)),
-		slog.Duration("took", time.Since(begun)),
+		slog.Duration("took", ended.Sub(begun)),
 		slog.String("address", address(c)),
 		slog.String("user", who),
 	)

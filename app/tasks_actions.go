@@ -203,13 +203,14 @@ func (a *App) runTask(c *gin.Context) (reply, error) {
 	if err := f.err(); err != nil {
 		return a.askAgain(c, t, "run", f, err)
 	}
-	in, made, err := a.tasks.Trigger(c.Request.Context(), actor(c), t.Code, sched.TriggerRequest{
+	in, created, err := a.tasks.Trigger(c.Request.Context(), actor(c), t.Code, sched.TriggerRequest{
 		BizID: f.text("biz_id"), DelaySeconds: delay, Payload: json.RawMessage(f.raw("payload")),
 	})
 	if err != nil {
 		return a.askAgain(c, t, "run", f, err)
 	}
-	if made {
+	if created {
+		made(c, in)
 		a.flashWith(c, views.Flash{Text: a.say(c, "A run of %s is accepted", t.Code), Detail: a.say(c, "due %s", a.viewer(c).Clock(in.DueAt))})
 	} else {
 		a.flash(c, "This biz_id was there already: here is its instance")

@@ -26,10 +26,10 @@ func (a *App) teamAgain(c *gin.Context, team access.Team, form string, wrong err
 	return show(views.TeamDetail(page)), wrong
 }
 
-// managedForm is the team of the address, if the person may manage it, and
+// teamForm is the team of the address, if the person has the right in it, and
 // what was sent.
-func (a *App) managedForm(c *gin.Context) (access.Team, *form, error) {
-	team, err := a.managed(c)
+func (a *App) teamForm(c *gin.Context, v access.Verb) (access.Team, *form, error) {
+	team, err := a.teamFor(c, v)
 	if err != nil {
 		return team, nil, err
 	}
@@ -39,7 +39,7 @@ func (a *App) managedForm(c *gin.Context) (access.Team, *form, error) {
 
 // renameTeam gives the team another name.
 func (a *App) renameTeam(c *gin.Context) (reply, error) {
-	team, f, err := a.managedForm(c)
+	team, f, err := a.teamForm(c, access.ManageTeam)
 	if err != nil {
 		return reply{}, err
 	}
@@ -53,7 +53,7 @@ func (a *App) renameTeam(c *gin.Context) (reply, error) {
 
 // setMember gives somebody a role, new in the team or not.
 func (a *App) setMember(c *gin.Context) (reply, error) {
-	team, f, err := a.managedForm(c)
+	team, f, err := a.teamForm(c, access.ManageTeam)
 	if err != nil {
 		return reply{}, err
 	}
@@ -68,7 +68,7 @@ func (a *App) setMember(c *gin.Context) (reply, error) {
 
 // removeMember takes somebody out of the team.
 func (a *App) removeMember(c *gin.Context) (reply, error) {
-	team, f, err := a.managedForm(c)
+	team, f, err := a.teamForm(c, access.ManageTeam)
 	if err != nil {
 		return reply{}, err
 	}
@@ -84,7 +84,7 @@ func (a *App) removeMember(c *gin.Context) (reply, error) {
 
 // invite makes a one-time link and shows it, this once.
 func (a *App) invite(c *gin.Context) (reply, error) {
-	team, f, err := a.managedForm(c)
+	team, f, err := a.teamForm(c, access.ManageTeam)
 	if err != nil {
 		return reply{}, err
 	}
@@ -100,7 +100,7 @@ func (a *App) invite(c *gin.Context) (reply, error) {
 
 // withdrawInvitation ends a link that nobody used yet.
 func (a *App) withdrawInvitation(c *gin.Context) (reply, error) {
-	team, err := a.managed(c)
+	team, err := a.teamFor(c, access.ManageTeam)
 	if err != nil {
 		return reply{}, err
 	}
@@ -117,7 +117,7 @@ func (a *App) withdrawInvitation(c *gin.Context) (reply, error) {
 
 // createToken makes a token and shows its secret, this once.
 func (a *App) createToken(c *gin.Context) (reply, error) {
-	team, f, err := a.managedForm(c)
+	team, f, err := a.teamForm(c, access.ManageTeam)
 	if err != nil {
 		return reply{}, err
 	}
@@ -148,7 +148,7 @@ func (a *App) createToken(c *gin.Context) (reply, error) {
 
 // revokeToken ends a token of the team at once.
 func (a *App) revokeToken(c *gin.Context) (reply, error) {
-	team, err := a.managed(c)
+	team, err := a.teamFor(c, access.ManageTeam)
 	if err != nil {
 		return reply{}, err
 	}

@@ -8,23 +8,9 @@ import (
 	"ax/views"
 )
 
-// openedForm is the team of the address, if the person may open ranges to it,
-// and what was sent.
-func (a *App) openedForm(c *gin.Context) (access.Team, *form, error) {
-	team, err := a.teamOf(c)
-	if err == nil {
-		err = actor(c).Check(access.Administer, team.ID)
-	}
-	if err != nil {
-		return team, nil, err
-	}
-	f, err := a.form(c)
-	return team, f, err
-}
-
 // openRange lets targets of the team be in a range inside the network.
 func (a *App) openRange(c *gin.Context) (reply, error) {
-	team, f, err := a.openedForm(c)
+	team, f, err := a.teamForm(c, access.Administer)
 	if err != nil {
 		return reply{}, err
 	}
@@ -39,7 +25,7 @@ func (a *App) openRange(c *gin.Context) (reply, error) {
 
 // closeRange takes a range out of the team's list.
 func (a *App) closeRange(c *gin.Context) (reply, error) {
-	team, f, err := a.openedForm(c)
+	team, f, err := a.teamForm(c, access.Administer)
 	if err != nil {
 		return reply{}, err
 	}

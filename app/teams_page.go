@@ -77,11 +77,11 @@ func (a *App) teamOf(c *gin.Context) (access.Team, error) {
 	return a.teams.Get(c.Request.Context(), actor(c), c.Param("team"))
 }
 
-// managed is the team of the address, if the person may manage it.
-func (a *App) managed(c *gin.Context) (access.Team, error) {
+// teamFor is the team of the address, if the person has the right in it.
+func (a *App) teamFor(c *gin.Context, v access.Verb) (access.Team, error) {
 	team, err := a.teamOf(c)
 	if err == nil {
-		err = actor(c).Check(access.ManageTeam, team.ID)
+		err = actor(c).Check(v, team.ID)
 	}
 	return team, err
 }

@@ -8,23 +8,9 @@ import (
 	"ax/views"
 )
 
-// secretForm is the team of the address, if the person may set its secrets,
-// and what was sent.
-func (a *App) secretForm(c *gin.Context) (access.Team, *form, error) {
-	team, err := a.teamOf(c)
-	if err == nil {
-		err = actor(c).Check(access.ManageSecrets, team.ID)
-	}
-	if err != nil {
-		return team, nil, err
-	}
-	f, err := a.form(c)
-	return team, f, err
-}
-
 // addSecret stores a value that nobody can read again.
 func (a *App) addSecret(c *gin.Context) (reply, error) {
-	team, f, err := a.secretForm(c)
+	team, f, err := a.teamForm(c, access.ManageSecrets)
 	if err != nil {
 		return reply{}, err
 	}
@@ -39,7 +25,7 @@ func (a *App) addSecret(c *gin.Context) (reply, error) {
 
 // changeSecret gives a secret another value, or other hosts.
 func (a *App) changeSecret(c *gin.Context) (reply, error) {
-	team, f, err := a.secretForm(c)
+	team, f, err := a.teamForm(c, access.ManageSecrets)
 	if err != nil {
 		return reply{}, err
 	}
@@ -57,7 +43,7 @@ func (a *App) changeSecret(c *gin.Context) (reply, error) {
 
 // removeSecret takes a secret away that no task names.
 func (a *App) removeSecret(c *gin.Context) (reply, error) {
-	team, f, err := a.secretForm(c)
+	team, f, err := a.teamForm(c, access.ManageSecrets)
 	if err != nil {
 		return reply{}, err
 	}

@@ -76,16 +76,21 @@ func (d *DB) InsertAllowance(ctx context.Context, a access.Allowance, most int, 
 // countOfTeam locks the team, so that two who add at once are counted, and
 // counts its rows of a table. Faults: NotFound (the team).
 func (d *DB) countOfTeam(tx *gorm.DB, table string, team int64) (int, error) {
-	var ids []int64
-	if err := tx.Raw("SELECT id FROM teams WHERE id=?"+d.dialect.forUpdate, team).Scan(&ids).Error; err != nil {
+	if err := d.lockTeam(tx, team); err != nil {
 		return 0, err
-	}
-	if len(ids) == 0 {
-		return 0, fault.NotFound("There is no such team")
 	}
 	var n int
 	err := tx.Raw("SELECT COUNT(*) FROM "+table+" WHERE team_id=?", team).Scan(&n).Error
 	return n, err
+}
+
+func (d *DB) lockTeam(tx *gorm.DB, team int64) error {
+	var ids []int64
+	err := tx.Raw("SELECT id FROM teams WHERE id=?"+d.dialect.forUpdate, team).Scan(&ids).Error
+	if err == nil && len(ids) == 0 {
+		err = fault.NotFound("There is no such team")
+	}
+	return err
 }
 
 // DeleteAllowance closes a range of the team again. Faults: NotFound.

@@ -17,13 +17,7 @@ import (
 // installation.
 func visibleCalendars(s access.Scope) *where {
 	w := &where{}
-	switch {
-	case s.All:
-	case len(s.Teams) == 0:
-		w.and("team_id=0")
-	default:
-		w.and("(team_id=0 OR team_id IN ?)", s.Teams)
-	}
+	w.shared("team_id", s)
 	return w
 }
 

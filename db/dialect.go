@@ -37,6 +37,8 @@ type dialect struct {
 	// writers is how many transactions of one kind that callers share run at
 	// once.
 	writers int
+	// pools names the pools of connections, in their order.
+	pools [2]string
 	// Pieces of the methods below.
 	primaryHint, onConflict, newValueOpen, newValueClose string
 	indexHintOpen, indexHintClose                        string
@@ -48,6 +50,7 @@ type dialect struct {
 func mysqlDialect() dialect {
 	return dialect{
 		name:                MySQL,
+		pools:               [2]string{"work", "beats"},
 		forUpdate:           " FOR UPDATE",
 		forUpdateSkipLocked: " FOR UPDATE SKIP LOCKED",
 		forShare:            " LOCK IN SHARE MODE", // MariaDB has no FOR SHARE
@@ -77,6 +80,7 @@ func mysqlDialect() dialect {
 func sqliteDialect() dialect {
 	return dialect{
 		name:           SQLite,
+		pools:          [2]string{"write", "read"},
 		writers:        1,
 		version:        "SELECT sqlite_version()",
 		hasTable:       "SELECT COUNT(*) FROM sqlite_master WHERE type='table' AND name=?",

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ax/app/access"
+	"ax/app/alert"
 	"ax/app/sched"
 	"ax/db"
 	"ax/db/dbtest"
@@ -47,6 +48,8 @@ func halves() map[string]half {
 
 		"raise.row":      raising,
 		"declare.judged": declaring,
+
+		"alert.incident": opening,
 
 		"create.row":                creating,
 		"edit.planned":              editing,
@@ -322,5 +325,13 @@ func sketching(after float64) half {
 			require.NoError(t, d.Sketch(t.Context(), false))
 		}
 		return func() error { return d.Sketch(t.Context(), after > 3600) }
+	}
+}
+
+func opening(t *testing.T, d *db.DB) func() error {
+	ch := makeChannel(t, d, alert.Feishu)
+	return func() error {
+		_, err := d.RecordIncident(t.Context(), alert.IncidentChange{Is: anIncident("f", "a"), Members: true, Deliveries: []alert.Delivery{aDelivery(ch, "opened")}}, t0)
+		return err
 	}
 }

@@ -121,7 +121,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"subscriptions":     {"(team_id, id)", "(channel_id)", "(rule_id)"},
 		"deliveries": {"unique (channel_id, dedupe)", "(state, due_at)", "(channel_id, state, id)", "(channel_id, object, id)",
 			"(team_id, id)", "(incident_id, id)", "(ended_at)"},
-		"silences":     {"(team_id, id)", "(ends_at)"},
+		"silences":     {"(team_id, id)", "(ended_at, ends_at)"},
 		"held_tasks":   {"unique (task_id, silence_id)", "(silence_id)"},
 		"chat_ids":     {"unique (user_id, kind)"},
 		"task_pulse":   {"unique (task_id)", "(in_a_row)", "(tries_in_a_row)"},

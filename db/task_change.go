@@ -54,47 +54,52 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 func (d *DB) ChangeTask(ctx context.Context, c sched.TaskChange) (sched.Task, []sched.Message, error) {
 	var t sched.Task
 	var due []sched.Message
-	err := d.tx(ctx, "change task "+c.Code, func(tx *gorm.DB) error {
-		due = nil
-		old, err := takeTask(tx, d.dialect.forUpdate, "code=?", c.Code)
-		if err != nil {
-			return err
-		}
-		if err := d.lockGate(tx, old.ID, d.dialect.forUpdate); err != nil {
-			return err
-		}
-		next, entry, err := c.Apply(old)
-		if err != nil {
-			return err
-		}
-		if c.Owed && old.Enabled {
-			if due, err = d.planOwed(tx, old, c); err != nil {
-				return err
-			}
-			if err := fail.At("edit.planned"); err != nil {
-				return err
-			}
-		}
-		next.UpdatedAt, next.UpdatedBy = c.Now, c.By.Name
-		if c.Version {
-			next.Version = old.Version + 1
-			if err := withdraw(tx, old, c.Now); err != nil {
-				return err
-			}
-		}
-		if err := d.writeTask(tx, old, next, c.Note); err != nil {
-			return err
-		}
-		if err := d.resumed(tx, old, next, c); err != nil {
-			return err
-		}
-		if err := d.moveTask(tx, old, next, c, entry); err != nil {
-			return err
-		}
-		t = next
-		return recordAudit(tx, entry)
+	err := d.tx(ctx, "change task "+c.Code, func(tx *gorm.DB) (err error) {
+		t, due, err = d.changeTask(tx, c)
+		return err
 	})
 	return t, due, err
+}
+
+// changeTask is ChangeTask within a transaction.
+func (d *DB) changeTask(tx *gorm.DB, c sched.TaskChange) (sched.Task, []sched.Message, error) {
+	old, err := takeTask(tx, d.dialect.forUpdate, "code=?", c.Code)
+	if err != nil {
+		return sched.Task{}, nil, err
+	}
+	if err := d.lockGate(tx, old.ID, d.dialect.forUpdate); err != nil {
+		return sched.Task{}, nil, err
+	}
+	next, entry, err := c.Apply(old)
+	if err != nil {
+		return sched.Task{}, nil, err
+	}
+	var due []sched.Message
+	if c.Owed && old.Enabled {
+		if due, err = d.planOwed(tx, old, c); err != nil {
+			return sched.Task{}, nil, err
+		}
+		if err := fail.At("edit.planned"); err != nil {
+			return sched.Task{}, nil, err
+		}
+	}
+	next.UpdatedAt, next.UpdatedBy = c.Now, c.By.Name
+	if c.Version {
+		next.Version = old.Version + 1
+		if err := withdraw(tx, old, c.Now); err != nil {
+			return sched.Task{}, nil, err
+		}
+	}
+	if err := d.writeTask(tx, old, next, c.Note); err != nil {
+		return sched.Task{}, nil, err
+	}
+	if err := d.resumed(tx, old, next, c); err != nil {
+		return sched.Task{}, nil, err
+	}
+	if err := d.moveTask(tx, old, next, c, entry); err != nil {
+		return sched.Task{}, nil, err
+	}
+	return next, due, recordAudit(tx, entry)
 }
 
 // writeTask writes every column that may change, zero values too.

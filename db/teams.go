@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"ax/app/access"
+	"ax/app/alert"
 	"ax/app/fault"
 )
 
@@ -57,8 +58,8 @@ func takeTeam(tx *gorm.DB, lock, code string) (access.Team, error) {
 	return r.team(), nil
 }
 
-// InsertTeam stores a new team. Faults: Conflict with the field (the code is
-// taken).
+// InsertTeam stores a new team with the alert rules that every team begins with.
+// Faults: Conflict with the field (the code is taken).
 func (d *DB) InsertTeam(ctx context.Context, t access.Team, e access.Entry) (int64, error) {
 	var id int64
 	err := d.tx(ctx, "store team "+t.Code, func(tx *gorm.DB) (err error) {
@@ -73,6 +74,9 @@ func insertTeam(tx *gorm.DB, t access.Team, e access.Entry) (int64, error) {
 	if err := tx.Create(&r).Error; isDuplicate(err) {
 		return 0, taken("code", "There is a team %s already", t.Code)
 	} else if err != nil {
+		return 0, err
+	}
+	if err := addRules(tx, r.ID, alert.TeamDefaults(), e.Actor.Name, t.CreatedAt); err != nil {
 		return 0, err
 	}
 	e = numbered(e, r.ID)

@@ -97,6 +97,17 @@ func (w *where) scope(column string, s access.Scope) {
 	}
 }
 
+// shared is scope for what the installation (team 0) shares with its teams.
+func (w *where) shared(column string, s access.Scope) {
+	switch {
+	case s.All:
+	case len(s.Teams) == 0:
+		w.and(column + "=0")
+	default:
+		w.and("("+column+"=0 OR "+column+" IN ?)", s.Teams)
+	}
+}
+
 // sql is the WHERE clause with a leading blank.
 func (w *where) sql() string {
 	if len(w.parts) == 0 {

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"ax/app/alert"
-
 	"github.com/hibiken/asynq"
 )
 
@@ -42,17 +40,23 @@ func (p *Poster) Post(ctx context.Context, channel string) error {
 	return nil
 }
 
+// courier sends what is due of a channel.
+type courier interface {
+	Deliver(ctx context.Context, channel string) error
+	Wait() // until nothing that it began by itself is being sent
+}
+
 // Deliverer takes the hints and lets the courier look.
 type Deliverer struct {
 	server  *asynq.Server
-	courier *alert.Courier
+	courier courier
 	log     *slog.Logger
 	ctx     context.Context // of what is being sent; ends with the grace
 	cancel  context.CancelFunc
 }
 
 // NewDeliverer makes one that stands still until Start.
-func NewDeliverer(r *Redis, c *alert.Courier, log *slog.Logger) *Deliverer {
+func NewDeliverer(r *Redis, c courier, log *slog.Logger) *Deliverer {
 	d := &Deliverer{courier: c, log: log}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.server = asynq.NewServerFromRedisClient(r.Client(), asynq.Config{

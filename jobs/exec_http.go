@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
@@ -22,8 +21,6 @@ import (
 	"time"
 
 	"ax/app/sched"
-
-	"github.com/google/uuid"
 )
 
 const (
@@ -47,6 +44,9 @@ type HTTPOptions struct {
 	RootCAs *x509.CertPool // nil: the system's
 	Secrets secrets        // nil: no call carries any
 	Resolve *net.Resolver  // nil: the system's
+	// Sampled tells whether ax records the instance's trace, which targets go
+	// by; nil: ax records none, and targets are asked to.
+	Sampled func(instanceID string) bool
 }
 
 // HTTP calls HTTP targets (design.md section 11, "Callback"). It knows no
@@ -168,7 +168,7 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 		"Ax-Replay":       strconv.Itoa(call.Replay),
 		"Ax-Timestamp":    strconv.FormatInt(now.Unix(), 10),
 		"Ax-Signature":    h.o.Signer.Sign(now, call.InstanceID, body),
-		"Traceparent":     traceparent(call),
+		"Traceparent":     h.traceparent(call),
 	} {
 		c.header.Set(name, value)
 	}
@@ -207,14 +207,13 @@ func callBody(call sched.Call) ([]byte, error) {
 
 // traceparent makes the instance the trace and the attempt the span, so all
 // attempts stand together in the target's own tracing.
-func traceparent(call sched.Call) string {
-	sum := sha256.Sum256([]byte(call.InstanceID))
-	trace := [16]byte(sum[:16])
-	if id, err := uuid.Parse(call.InstanceID); err == nil {
-		trace = id
+func (h *HTTP) traceparent(call sched.Call) string {
+	trace, span := sched.TraceID(call.InstanceID), call.SpanID()
+	flags := "01"
+	if h.o.Sampled != nil && !h.o.Sampled(call.InstanceID) {
+		flags = "00"
 	}
-	span := sha256.Sum256([]byte(call.InstanceID + "/" + strconv.Itoa(call.Attempt)))
-	return "00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(span[:8]) + "-01"
+	return "00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(span[:]) + "-" + flags
 }
 
 // show is the request as it is stored: secrets masked, without the body.

@@ -271,3 +271,17 @@ func TestAKindWithoutExecutorFails(t *testing.T) {
 	require.True(t, r.Definite)
 	require.Contains(t, r.Error, `"ftp"`)
 }
+
+func TestATargetIsToldWhetherItsTraceIsRecorded(t *testing.T) {
+	t.Parallel()
+	for want, sampled := range map[string]func(string) bool{
+		"-01": nil,
+		"-00": func(string) bool { return false },
+	} {
+		var got string
+		target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Traceparent") }))
+		t.Cleanup(target.Close)
+		callerWith(t, jobs.HTTPOptions{Sampled: sampled}).Execute(within(t, 5*time.Second), callTo(target.URL))
+		require.True(t, strings.HasSuffix(got, want), got)
+	}
+}

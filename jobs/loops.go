@@ -21,6 +21,15 @@ type Loop struct {
 	Tick  func(ctx context.Context) (again bool, err error)
 }
 
+// Watched puts watch around each turn of the loops.
+func Watched(watch func(name string, tick func(context.Context) (bool, error)) func(context.Context) (bool, error), loops []Loop) []Loop {
+	out := make([]Loop, len(loops))
+	for i, l := range loops {
+		out[i] = Loop{Name: l.Name, Every: l.Every, Tick: watch(l.Name, l.Tick)}
+	}
+	return out
+}
+
 // RunLoops runs the loops side by side until ctx is done and each has ended
 // its turn. An error or a panic of one turn is logged and ends that turn only.
 func RunLoops(ctx context.Context, log *slog.Logger, loops ...Loop) {

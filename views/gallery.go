@@ -7,6 +7,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"ax/app/alert"
 	"ax/app/cron"
 	"ax/app/fault"
 )
@@ -40,6 +41,7 @@ func Gallery() []Example {
 		instanceExamples(),
 		lettersExamples(),
 		letterExamples(),
+		alertExamples(),
 		apiExamples(),
 		ruleExamples(),
 		channelExamples(),
@@ -63,7 +65,7 @@ func GalleryViewer(lang, theme string) Viewer {
 		Path:    "/",
 		Env:     "production",
 		Version: "1.0.0",
-		Counts:  Counts{DeadLetters: 23},
+		Counts:  Counts{DeadLetters: 23, Alerts: alert.FiringCount{P1: 3, P2: 2}},
 		Health:  &Health{Ledger: true, Redis: true, Nodes: 5, Known: 6},
 		Refresh: 5,
 	}

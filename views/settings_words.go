@@ -25,7 +25,7 @@ func groupOfSetting(key string) string {
 	switch {
 	case !ok || group == "log":
 		return ""
-	case group == "metrics" || group == "debug":
+	case group == "metrics" || group == "debug" || group == "tracing":
 		return "http"
 	}
 	return group
@@ -53,6 +53,8 @@ var settingWords = map[string]string{
 	"metrics.addr":         msg("Listener of /metrics. It has no sign-in, so it belongs inside."),
 	"debug.addr":           msg("Listener of /debug/pprof, for a process that is slow or grows. It has no sign-in, so it stays on loopback."),
 	"debug.remote":         msg("Lets that listener be on another address than loopback."),
+	"tracing.endpoint":     msg("Where traces of runs go, from the request to the target's last word: a collector of OpenTelemetry. Empty: none are made."),
+	"tracing.sample_ratio": msg("Share of the runs that are traced, 0 to 1. All nodes need the same."),
 
 	"oidc.issuer":        msg("The company's identity provider, as its discovery document names it. Empty: passwords only."),
 	"oidc.client_id":     msg("What the provider calls ax."),

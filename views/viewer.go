@@ -9,6 +9,8 @@ package views
 import (
 	"context"
 	"time"
+
+	"ax/app/alert"
 )
 
 // Viewer is who looks at a page and how they want it shown. The app puts it
@@ -55,7 +57,8 @@ type Team struct {
 
 // Counts are the numbers beside the sections' names; 0 shows none.
 type Counts struct {
-	DeadLetters int64 // open
+	DeadLetters int64             // open
+	Alerts      alert.FiringCount // firing
 }
 
 // Health is what the foot of the sidebar says.

@@ -116,9 +116,12 @@ func (c *Courier) Tick(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	away := false // the carrier is asked once, not once for each channel
 	for _, ch := range due {
-		late := now.Sub(ch.Since) > stuckAfter
-		if err := c.o.Post.Post(ctx, ch.ID); err != nil || late {
+		if !away {
+			away = c.o.Post.Post(ctx, ch.ID) != nil
+		}
+		if away || now.Sub(ch.Since) > stuckAfter {
 			c.sendHere(ctx, ch.ID)
 		}
 	}

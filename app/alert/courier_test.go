@@ -18,7 +18,7 @@ func waiting(n int) (out []Delivery) {
 	return out
 }
 
-func courier(b *fakeBox, p *post, r *receiver, c *clock) *Courier {
+func courier(b *fakeBox, p *post, r *receiver, c *wound) *Courier {
 	return NewCourier(CourierOptions{Box: b, Post: p, Send: r, Now: c.Now, NewID: ids(), Log: slog.New(slog.DiscardHandler)})
 }
 
@@ -31,7 +31,7 @@ func states(b *fakeBox) map[DeliveryState]int {
 }
 
 func TestWhatIsDueIsPostedOnceRedisIsThere(t *testing.T) {
-	b, p, r, c := &fakeBox{kind: Webhook, waiting: waiting(3)}, &post{}, &receiver{answers: []Answer{{Verdict: Accepted}}}, &clock{now: t0}
+	b, p, r, c := &fakeBox{kind: Webhook, waiting: waiting(3)}, &post{}, &receiver{answers: []Answer{{Verdict: Accepted}}}, &wound{now: t0}
 	k := courier(b, p, r, c)
 	_, err := k.Tick(t.Context())
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestWhatIsDueIsPostedOnceRedisIsThere(t *testing.T) {
 }
 
 func TestWithoutRedisMessagesAreSentAllTheSame(t *testing.T) {
-	b, p, r, c := &fakeBox{kind: Webhook, waiting: waiting(3)}, &post{away: true}, &receiver{answers: []Answer{{Verdict: Accepted}}}, &clock{now: t0}
+	b, p, r, c := &fakeBox{kind: Webhook, waiting: waiting(3)}, &post{away: true}, &receiver{answers: []Answer{{Verdict: Accepted}}}, &wound{now: t0}
 	k := courier(b, p, r, c)
 	_, err := k.Tick(t.Context())
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func TestWithoutRedisMessagesAreSentAllTheSame(t *testing.T) {
 }
 
 func TestWhatTheCarrierDoesNotDoIsSentWithoutIt(t *testing.T) {
-	b, p, r, c := &fakeBox{kind: Webhook, waiting: waiting(1)}, &post{}, &receiver{answers: []Answer{{Verdict: Accepted}}}, &clock{now: t0.Add(stuckAfter + time.Second)}
+	b, p, r, c := &fakeBox{kind: Webhook, waiting: waiting(1)}, &post{}, &receiver{answers: []Answer{{Verdict: Accepted}}}, &wound{now: t0.Add(stuckAfter + time.Second)}
 	k := courier(b, p, r, c)
 	_, err := k.Tick(t.Context())
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestWhatTheCarrierDoesNotDoIsSentWithoutIt(t *testing.T) {
 }
 
 func TestWaitingMessagesToPeopleGoAsOne(t *testing.T) {
-	b, r, c := &fakeBox{kind: DingTalk, waiting: waiting(30)}, &receiver{answers: []Answer{{Verdict: Accepted}}}, &clock{now: t0}
+	b, r, c := &fakeBox{kind: DingTalk, waiting: waiting(30)}, &receiver{answers: []Answer{{Verdict: Accepted}}}, &wound{now: t0}
 	k := courier(b, &post{}, r, c)
 	require.NoError(t, k.Deliver(t.Context(), "ch"))
 	require.Len(t, r.got, 1)
@@ -91,7 +91,7 @@ func TestEachAnswerHasItsConsequence(t *testing.T) {
 		"never any, no text": {Answer{Verdict: TurnOff, Code: "410"}, Waiting, t0, time.Time{}, "410"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b, clock := &fakeBox{kind: Webhook, waiting: waiting(1)}, &clock{now: t0}
+			b, clock := &fakeBox{kind: Webhook, waiting: waiting(1)}, &wound{now: t0}
 			k := courier(b, &post{}, &receiver{answers: []Answer{c.answer}}, clock)
 			require.NoError(t, k.Deliver(t.Context(), "ch"))
 			require.Equal(t, c.state, b.waiting[0].State)
@@ -104,13 +104,13 @@ func TestEachAnswerHasItsConsequence(t *testing.T) {
 
 func TestBehindAMessageThatWaitsNothingIsSent(t *testing.T) {
 	b, r := &fakeBox{kind: Webhook, waiting: waiting(3)}, &receiver{answers: []Answer{{Verdict: Accepted}, {Verdict: Again}}}
-	require.NoError(t, courier(b, &post{}, r, &clock{now: t0}).Deliver(t.Context(), "ch"))
+	require.NoError(t, courier(b, &post{}, r, &wound{now: t0}).Deliver(t.Context(), "ch"))
 	require.Len(t, r.got, 2)
 	require.Equal(t, map[DeliveryState]int{Delivered: 1, Waiting: 2}, states(b))
 }
 
 func TestAMessageIsGivenUpAfterADay(t *testing.T) {
-	c := &clock{now: t0.Add(TryFor)}
+	c := &wound{now: t0.Add(TryFor)}
 	b := &fakeBox{kind: Webhook, waiting: waiting(1)}
 	require.NoError(t, courier(b, &post{}, &receiver{answers: []Answer{{Verdict: Again, Body: "500"}}}, c).Deliver(t.Context(), "ch"))
 	require.Equal(t, 1, states(b)[Refused])
@@ -119,5 +119,5 @@ func TestAMessageIsGivenUpAfterADay(t *testing.T) {
 
 func TestALedgerThatIsAwayEndsTheTry(t *testing.T) {
 	b := &fakeBox{kind: Webhook, waiting: waiting(1), takeFail: errors.New("away")}
-	require.Error(t, courier(b, &post{}, &receiver{}, &clock{now: t0}).Deliver(t.Context(), "ch"))
+	require.Error(t, courier(b, &post{}, &receiver{}, &wound{now: t0}).Deliver(t.Context(), "ch"))
 }

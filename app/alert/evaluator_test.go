@@ -12,8 +12,8 @@ import (
 )
 
 // scene: one team with one task, the rule of failures in a row, and a channel.
-func scene() (*fakeLedger, *clock, *Evaluator) {
-	f, c := newFakeLedger(), &clock{now: t0}
+func scene() (*fakeLedger, *wound, *Evaluator) {
+	f, c := newFakeLedger(), &wound{now: t0}
 	f.rules = []Rule{inARow()}
 	f.subs = []Subscription{{ID: 1, TeamID: 1, ChannelID: "ch"}}
 	f.tasks = []TaskMark{{ID: 1, TeamID: 1, Code: "a", Name: "A", Owner: "ann", Level: sched.AlertP1, Tags: []string{"pay"}}}
@@ -24,7 +24,7 @@ func fails(n int) []Reading {
 	return []Reading{{TaskID: 1, TeamID: 1, Value: float64(n), Cause: "unreachable pay.internal", Host: "pay.internal", Detail: "refused"}}
 }
 
-func turns(t *testing.T, e *Evaluator, c *clock, steps ...time.Duration) {
+func turns(t *testing.T, e *Evaluator, c *wound, steps ...time.Duration) {
 	t.Helper()
 	for _, d := range steps {
 		c.now = c.now.Add(d)

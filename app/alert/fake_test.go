@@ -111,11 +111,11 @@ func ids() func() string {
 	return func() string { n++; return fmt.Sprintf("id-%06d", n) }
 }
 
-type clock struct{ now time.Time }
+type wound struct{ now time.Time }
 
-func (c *clock) Now() time.Time { return c.now }
+func (c *wound) Now() time.Time { return c.now }
 
-func evaluator(f *fakeLedger, c *clock) *Evaluator {
+func evaluator(f *fakeLedger, c *wound) *Evaluator {
 	return NewEvaluator(EvaluatorOptions{Rules: f, Cases: f, Source: f, Now: c.Now, NewID: ids(), Log: slog.New(slog.DiscardHandler)})
 }
 

@@ -101,8 +101,14 @@ func ask(ctx context.Context, from Source, all map[asked]Question, now time.Time
 	return out
 }
 
+// askWithin is how long one question may take: what it waits for must not keep
+// the other rules from being judged.
+const askWithin = 10 * time.Second
+
 // read turns a panic into an error of that question alone.
 func read(ctx context.Context, from Source, q Question, now time.Time) (out []Reading, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
 	defer func() {
 		if x := recover(); x != nil {
 			err = fmt.Errorf("read %s: panic: %v", q.Metric, x)

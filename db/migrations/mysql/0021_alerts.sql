@@ -187,14 +187,17 @@ CREATE TABLE IF NOT EXISTS silences (
     created_at  BIGINT NOT NULL,
     ended_at    BIGINT NULL,
     KEY silences_team (team_id, id),
-    KEY silences_ends (ends_at)
+    KEY silences_ends (ended_at, ends_at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;
 
--- Tasks that a silence has paused, to be resumed when it is over.
+-- Tasks that a silence has paused, until its window is over: the pause that it
+-- set (NULL: a longer one was left alone), and the one that a person had set.
 CREATE TABLE IF NOT EXISTS held_tasks (
-    task_id    BIGINT NOT NULL,
-    silence_id BIGINT NOT NULL,
-    until_at   BIGINT NOT NULL,
+    task_id      BIGINT NOT NULL,
+    silence_id   BIGINT NOT NULL,
+    until_at     BIGINT NOT NULL,
+    set_until    BIGINT NULL,
+    person_until BIGINT NULL,
     PRIMARY KEY (task_id, silence_id),
     KEY held_tasks_silence (silence_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;

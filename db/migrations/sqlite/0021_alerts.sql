@@ -188,13 +188,16 @@ CREATE TABLE IF NOT EXISTS silences (
     ended_at    INTEGER NULL
 );
 CREATE INDEX IF NOT EXISTS silences_team ON silences (team_id, id);
-CREATE INDEX IF NOT EXISTS silences_ends ON silences (ends_at);
+CREATE INDEX IF NOT EXISTS silences_ends ON silences (ended_at, ends_at);
 
--- Tasks that a silence has paused, to be resumed when it is over.
+-- Tasks that a silence has paused, until its window is over: the pause that it
+-- set (NULL: a longer one was left alone), and the one that a person had set.
 CREATE TABLE IF NOT EXISTS held_tasks (
-    task_id    INTEGER NOT NULL,
-    silence_id INTEGER NOT NULL,
-    until_at   INTEGER NOT NULL,
+    task_id      INTEGER NOT NULL,
+    silence_id   INTEGER NOT NULL,
+    until_at     INTEGER NOT NULL,
+    set_until    INTEGER NULL,
+    person_until INTEGER NULL,
     PRIMARY KEY (task_id, silence_id)
 );
 CREATE INDEX IF NOT EXISTS held_tasks_silence ON held_tasks (silence_id);

@@ -1,0 +1,86 @@
+package db
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ax/app/alert"
+	"ax/app/sched"
+)
+
+// markRow is what rules need of a task. Level is the piece of the definition
+// that begins with the alert level.
+type markRow struct {
+	ID        int64
+	TeamID    int64
+	Code      string
+	Name      string
+	GroupName string
+	Owner     string
+	Tags      string
+	Queue     string
+	Level     string
+}
+
+// levelKey comes once before the payload of a definition as ax writes it:
+// within a text its quotation marks would be escaped.
+const levelKey = `"alert_level":"`
+
+// TaskMarks gives what rules need of every task that isn't archived, by id. A
+// definition is not read as a whole: with its payload it may have 64 KB, and
+// there may be 10,000 of them.
+func (d *DB) TaskMarks(ctx context.Context) ([]alert.TaskMark, error) {
+	rows, err := d.view(ctx).Raw("SELECT id, team_id, code, name, group_name, owner, tags, queue, SUBSTR(spec, INSTR(spec, ?), 24) AS level"+
+		" FROM tasks WHERE archived_at IS NULL ORDER BY id", levelKey).Rows()
+	if err != nil {
+		return nil, fmt.Errorf("read the tasks that rules look at: %w", away(err))
+	}
+	defer rows.Close()
+	var out []alert.TaskMark
+	for rows.Next() {
+		var r markRow
+		if err := rows.Scan(&r.ID, &r.TeamID, &r.Code, &r.Name, &r.GroupName, &r.Owner, &r.Tags, &r.Queue, &r.Level); err != nil {
+			return nil, fmt.Errorf("read the tasks that rules look at: %w", away(err))
+		}
+		out = append(out, r.mark())
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the tasks that rules look at: %w", away(err))
+	}
+	return out, d.mendLevels(ctx, out)
+}
+
+func (r markRow) mark() alert.TaskMark {
+	m := alert.TaskMark{ID: r.ID, TeamID: r.TeamID, Code: r.Code, Name: r.Name, Group: r.GroupName, Owner: r.Owner, Queue: r.Queue}
+	if tags := strings.Trim(r.Tags, ","); tags != "" {
+		m.Tags = strings.Split(tags, ",")
+	}
+	if rest, ok := strings.CutPrefix(r.Level, levelKey); ok {
+		level, _, _ := strings.Cut(rest, `"`)
+		m.Level = sched.AlertLevel(level)
+	}
+	return m
+}
+
+// mendLevels reads the whole definition of tasks whose level was not found by
+// its place: MariaDB compares without regard to case, so a header may come first.
+func (d *DB) mendLevels(ctx context.Context, marks []alert.TaskMark) error {
+	for i, m := range marks {
+		switch m.Level {
+		case sched.AlertP1, sched.AlertP2, sched.AlertNone:
+			continue
+		}
+		var spec string
+		if err := d.view(ctx).Raw("SELECT spec FROM tasks WHERE id=?", m.ID).Row().Scan(&spec); err != nil {
+			return fmt.Errorf("read the alert level of %s: %w", m.Code, away(err))
+		}
+		var s sched.Spec
+		marks[i].Level = sched.AlertP2 // of one that can't be read its own page says so
+		if json.Unmarshal([]byte(spec), &s) == nil && s.Policy.AlertLevel != "" {
+			marks[i].Level = s.Policy.AlertLevel
+		}
+	}
+	return nil
+}
