@@ -15,6 +15,7 @@ import (
 
 	"ax/app"
 	"ax/app/access"
+	"ax/app/alert"
 	"ax/app/calendar"
 	"ax/app/cron"
 	"ax/app/sched"
@@ -50,6 +51,7 @@ type house struct {
 	team    access.Team // "payments": operators and the like are in it
 	other   access.Team // "store": the stranger owns it
 	queue   *carrier
+	robot   *robot      // takes the messages of all channels
 	checks  []app.Check // what /readyz answers
 	queues  []app.QueueInfo
 
@@ -71,7 +73,7 @@ func newHouse(t *testing.T, options ...func(*app.Options)) *house {
 func newHouseOn(t *testing.T, d *db.DB, options ...func(*app.Options)) *house {
 	t.Helper()
 	h := &house{
-		t: t, ledger: d, log: &lockedBuffer{}, queue: &carrier{}, people: map[string]*client{},
+		t: t, ledger: d, log: &lockedBuffer{}, queue: &carrier{}, robot: &robot{}, people: map[string]*client{},
 		at:     time.Date(2026, 12, 2, 6, 32, 7, 0, time.UTC),
 		checks: []app.Check{{Name: "database", OK: true}, {Name: "redis", OK: true}},
 		queues: []app.QueueInfo{{Name: "default"}},
@@ -110,6 +112,7 @@ func (h *house) options() app.Options {
 		Calendars: calendar.NewCalendars(d, sched.NewReplanner(d, hand, h.clock, log), now),
 		Outlook:   sched.NewOutlook(d, h.clock),
 		Services:  people,
+		Alerts:    alert.NewServices(alert.ServicesOptions{Store: d, Sealer: vault, Send: h.robot, Queues: []string{"default", "slow"}, NewID: newID, Log: log, Now: now}),
 		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h},
 		Ready:   func(context.Context) []app.Check { return h.checks },
 		Ledger:  d.Server,
@@ -228,6 +231,23 @@ func (q *carrier) Hint(_ context.Context, instance string) error {
 	defer q.mu.Unlock()
 	q.hints = append(q.hints, instance)
 	return nil
+}
+
+// robot takes what channels are sent, and answers as it is told to.
+type robot struct {
+	mu     sync.Mutex
+	answer alert.Answer // zero: it takes everything
+	got    []alert.Message
+}
+
+func (r *robot) Send(_ context.Context, _ string, messages []alert.Message) alert.Answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, messages...)
+	if r.answer.Verdict == "" {
+		return alert.Answer{Verdict: alert.Accepted, Status: 200, Body: "ok"}
+	}
+	return r.answer
 }
 
 type queueList struct{ h *house }

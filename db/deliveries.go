@@ -184,9 +184,7 @@ func (d *DB) SettleDeliveries(ctx context.Context, s alert.Settling) error {
 			if err != nil {
 				return err
 			}
-			err = tx.Exec("UPDATE deliveries SET state=?, due_at=?, sent_at=?, ended_at=?, merged_into=?, verdict=?, status=?, code=?, body=?, took_ms=? WHERE id=? AND state=?",
-				r.State, r.DueAt, r.SentAt, r.EndedAt, r.MergedInto, r.Verdict, r.Status, r.Code, r.Body, r.TookMs, r.ID, string(alert.Waiting)).Error
-			if err != nil {
+			if err := r.settle(tx); err != nil {
 				return err
 			}
 		}
@@ -195,6 +193,12 @@ func (d *DB) SettleDeliveries(ctx context.Context, s alert.Settling) error {
 		}
 		return tx.Exec("UPDATE channels SET off_at=?, off_why=? WHERE id=? AND off_at IS NULL", at(s.Now), clip(s.OffWhy, 500), s.Channel).Error
 	})
+}
+
+// settle writes what became of a message that waits.
+func (r deliveryRow) settle(tx *gorm.DB) error {
+	return tx.Exec("UPDATE deliveries SET state=?, due_at=?, tries=?, sent_at=?, ended_at=?, merged_into=?, verdict=?, status=?, code=?, body=?, took_ms=? WHERE id=? AND state=?",
+		r.State, r.DueAt, r.Tries, r.SentAt, r.EndedAt, r.MergedInto, r.Verdict, r.Status, r.Code, r.Body, r.TookMs, r.ID, string(alert.Waiting)).Error
 }
 
 // ExpireDeliveries gives up what waits since before then.

@@ -82,27 +82,8 @@ func (r incidentRow) incident() alert.Incident {
 }
 
 // TakeTurn is true for one caller within each alert.TurnEvery, of all nodes.
-func (d *DB) TakeTurn(ctx context.Context, now time.Time) (mine bool, err error) {
-	last, err := momentOf(d.view(ctx), "", turnName)
-	if err != nil || !turnIsDue(last, now) {
-		return false, err
-	}
-	err = d.tx(ctx, "take the turn of the alert rules", func(tx *gorm.DB) error {
-		last, err := d.takeMoment(tx, turnName, now.Add(-alert.TurnEvery))
-		if err != nil {
-			return err
-		}
-		if mine = turnIsDue(last, now); !mine {
-			return nil
-		}
-		return setMoment(tx, turnName, now)
-	})
-	return mine, err
-}
-
-// turnIsDue: a turn of the future is of a clock that was set back.
-func turnIsDue(last, now time.Time) bool {
-	return now.Sub(last) >= alert.TurnEvery || last.After(now.Add(alert.TurnEvery))
+func (d *DB) TakeTurn(ctx context.Context, now time.Time) (bool, error) {
+	return d.takeTurn(ctx, turnName, alert.TurnEvery, now)
 }
 
 // OpenIncidents are all that are not over, of every team, with the members that

@@ -31,6 +31,7 @@ var auditWords = map[string]string{
 
 	"user.password_refuse": msg("Refused a change of the password of"),
 	"user.bind":            msg("Bound to a subject of the provider:"),
+	"user.chat_ids":        msg("Changed the chat ids of"),
 	"user.create":          msg("Created the person"),
 	"user.disable":         msg("Disabled the person"),
 	"user.enable":          msg("Enabled the person"),
@@ -72,6 +73,28 @@ var auditWords = map[string]string{
 	"calendar.days":   msg("Changed days of the calendar"),
 	"calendar.import": msg("Imported days into the calendar"),
 	"calendar.delete": msg("Deleted the calendar"),
+
+	"incident.acknowledge": msg("Acknowledged the incident"),
+	"incident.reopen":      msg("Took back the acknowledgement of"),
+	"incident.note":        msg("Wrote to the incident"),
+	"delivery.replay":      msg("Sent the message again:"),
+	"channel.test":         msg("Sent a test message to"),
+
+	"rule.create":         msg("Created the rule"),
+	"rule.update":         msg("Changed the rule"),
+	"rule.enable":         msg("Switched the rule on:"),
+	"rule.disable":        msg("Switched the rule off:"),
+	"rule.delete":         msg("Deleted the rule"),
+	"rule.seed":           msg("Made the first alert rules"),
+	"channel.create":      msg("Created the channel"),
+	"channel.update":      msg("Changed the channel"),
+	"channel.on":          msg("Switched the channel on:"),
+	"channel.off":         msg("Switched the channel off:"),
+	"channel.delete":      msg("Deleted the channel"),
+	"subscription.create": msg("Subscribed"),
+	"subscription.delete": msg("Ended a subscription of"),
+	"silence.create":      msg("Silenced"),
+	"silence.end":         msg("Ended the silence of"),
 }
 
 // AuditActions are the actions that have words, by name.

@@ -43,13 +43,23 @@ var chatIDForm = map[ChannelKind]*regexp.Regexp{
 	Teams:    regexp.MustCompile(`^[^@\s<>"]{1,60}@[A-Za-z0-9.-]{1,39}$|^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`),
 }
 
-// chatIDHint says what would be right.
-var chatIDHint = map[ChannelKind]string{
-	Feishu:   "An open_id such as ou_7d8a6e6df7621556, or a user_id; this is %q",
-	DingTalk: "A mobile number such as 13800138000, or a user id; this is %q",
-	WeCom:    "A user id such as zhangsan; this is %q",
-	Slack:    "A member id such as U012AB3CD; this is %q",
-	Teams:    "The address that you sign in with, or your object id; this is %q",
+// chatID checks an id of a kind and says what would be right.
+func (p *problems) chatID(k ChannelKind, v string) {
+	if chatIDForm[k].MatchString(v) {
+		return
+	}
+	switch k {
+	case Feishu:
+		p.add(string(k), "An open_id such as ou_7d8a6e6df7621556, or a user_id; this is %q", v)
+	case DingTalk:
+		p.add(string(k), "A mobile number such as 13800138000, or a user id; this is %q", v)
+	case WeCom:
+		p.add(string(k), "A user id such as zhangsan; this is %q", v)
+	case Slack:
+		p.add(string(k), "A member id such as U012AB3CD; this is %q", v)
+	default:
+		p.add(string(k), "The address that you sign in with, or your object id; this is %q", v)
+	}
 }
 
 // List gives the actor's own ids by kind. Faults: Denied, of tokens.
@@ -73,9 +83,7 @@ func (s *ChatIDs) Set(ctx context.Context, by access.Actor, ids map[ChannelKind]
 		if v == "" {
 			continue
 		}
-		if !chatIDForm[k].MatchString(v) {
-			bad.add(string(k), chatIDHint[k], v)
-		}
+		bad.chatID(k, v)
 		clean[k] = v
 	}
 	for k := range ids {

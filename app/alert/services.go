@@ -7,8 +7,10 @@ import (
 	"ax/app/access"
 )
 
-// Services are the use cases of what people set, on one store.
+// Services are the package's use cases of people, on one store.
 type Services struct {
+	Incidents     *Incidents
+	Deliveries    *Deliveries
 	Rules         *Rules
 	Channels      *Channels
 	Subscriptions *Subscriptions
@@ -17,8 +19,10 @@ type Services struct {
 	Holder        *Holder
 }
 
-// Store keeps what people set about alerts.
+// Store keeps what people see and set of alerts.
 type Store interface {
+	incidentStore
+	deliveryStore
 	ruleStore
 	channelStore
 	subscriptionStore
@@ -27,23 +31,33 @@ type Store interface {
 	holdBook
 }
 
-// ServicesOptions are what the services need; all are required but Queues.
+// ServicesOptions are what the services need; all are required but Send and
+// Queues.
 type ServicesOptions struct {
 	Store  Store
 	Sealer access.Sealer
-	Queues []string // that rules can name; empty: any
+	Send   Sender        // of test messages; nil: this process sends none
+	Queues []string      // that rules can name; empty: any
+	NewID  func() string // UUIDv7
 	Log    *slog.Logger
 	Now    func() time.Time
 }
 
 // NewServices panics when a part is missing: a programmer's error at start.
 func NewServices(o ServicesOptions) Services {
-	if o.Store == nil || o.Sealer == nil || o.Log == nil || o.Now == nil {
+	if o.Store == nil || o.Sealer == nil || o.NewID == nil || o.Log == nil || o.Now == nil {
 		panic("alert.NewServices: a required part is missing")
 	}
 	return Services{
-		Rules: NewRules(o.Store, o.Queues, o.Now), Channels: NewChannels(o.Store, o.Sealer, o.Now),
+		Incidents:  NewIncidents(o.Store, o.Now),
+		Deliveries: NewDeliveries(DeliveriesOptions{Store: o.Store, Send: o.Send, NewID: o.NewID, Now: o.Now}),
+		Rules:      NewRules(o.Store, o.Queues, o.Now), Channels: NewChannels(o.Store, o.Sealer, o.Now),
 		Subscriptions: NewSubscriptions(o.Store, o.Now), Silences: NewSilences(o.Store, o.Now),
 		ChatIDs: NewChatIDs(o.Store, o.Now), Holder: NewHolder(o.Store, o.Log, o.Now),
 	}
+}
+
+// entry begins the audit row of what an actor did.
+func entry(a access.Actor, now time.Time, action string, object access.Object, team int64) access.Entry {
+	return access.Entry{At: now, Actor: a, Action: action, Object: object, TeamID: team}
 }
