@@ -53,7 +53,7 @@ func arrows() map[string]rule {
 		// The one home of its library, for main to fill a calendar with.
 		"ax/app/calendar/china": {own: []string{"ax/app/calendar"}, other: []string{"github.com/6tail/lunar-go/HolidayUtil"}},
 		"ax/app/sched":          {own: append([]string{"ax/app/access", "ax/app/calendar", fail}, leaves...), tests: []string{rapid}},
-		"ax/app/alert":          {own: append([]string{"ax/app/access", "ax/app/sched", fail}, leaves...), tests: []string{rapid}},
+		"ax/app/alert":          {own: append([]string{"ax/app/access", "ax/app/sched", fail}, leaves...), tests: []string{rapid, "ax/app/calendar"}},
 		"ax/app/demo":           {own: domain},
 		// The one home of its libraries: what a provider says comes out as a
 		// value of access.

@@ -69,6 +69,7 @@ type DB struct {
 	claims  group[sched.ClaimRequest, sched.Claimed]
 	settles group[sched.Settlement, sched.Settled]
 	looks   group[look, bool]
+	seen    seenEnds
 }
 
 // Open connects and checks that the server is new enough. The schema is not

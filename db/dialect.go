@@ -107,6 +107,11 @@ func (d dialect) byIndex(table, index string) string {
 	return table + d.indexHintOpen + index + d.indexHintClose
 }
 
+// byAlias is byIndex of a table with a name of its own in the SELECT.
+func (d dialect) byAlias(table, alias, index string) string {
+	return table + " AS " + alias + d.indexHintOpen + index + d.indexHintClose
+}
+
 // doNothing ends an INSERT into a table with an id: rows whose unique key is
 // taken are left out. RowsAffected counts the rows that were inserted.
 func (d dialect) doNothing(table string) string { return d.doNothingSQL(table) }

@@ -124,9 +124,9 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"silences":     {"(team_id, id)", "(ended_at, ends_at)"},
 		"held_tasks":   {"unique (task_id, silence_id)", "(silence_id)"},
 		"chat_ids":     {"unique (user_id, kind)"},
-		"task_pulse":   {"unique (task_id)", "(in_a_row)", "(tries_in_a_row)"},
+		"task_pulse":   {"unique (task_id)", "(in_a_row)", "(tries_in_a_row)", "(expect_at)", "(norm_due)"},
 		"alert_rules":  {"unique (team_id, name)"},
-		"stats_minute": {"unique (task_id, minute_at, state)", "(minute_at)", "(team_id, minute_at)"},
+		"stats_minute": {"unique (task_id, minute_at, state)", "(minute_at, task_id, state, n)", "(team_id, minute_at)"},
 	}
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		for table, want := range engine {

@@ -37,6 +37,7 @@ type CarrierFigures struct {
 	Queues    []QueueFigures // by name
 	Memory    int64          // bytes that Redis uses; 0: not known (embedded)
 	MaxMemory int64          // bytes; 0: no limit
+	Policy    string         // what Redis throws away when memory is short, such as noeviction; empty: not known (embedded)
 }
 
 // Inspector reads and pauses queues. It is safe for concurrent use.
@@ -95,6 +96,7 @@ func (i *Inspector) read(ctx context.Context, now time.Time) (CarrierFigures, er
 	// A field that is missing or strange is shown as not known.
 	out.Memory, _ = strconv.ParseInt(info["used_memory"], 10, 64)
 	out.MaxMemory, _ = strconv.ParseInt(info["maxmemory"], 10, 64)
+	out.Policy = info["maxmemory_policy"]
 	return out, nil
 }
 

@@ -30,3 +30,21 @@ func (c *Calendar) Years() (first, last int) {
 	}
 	return first, last
 }
+
+// DaysLeft is how many days there are, today counted, until the first day of a
+// year that lacks data: 0 when this year does. The year is that of now in its
+// own location.
+func (c *Calendar) DaysLeft(now time.Time) int {
+	years := map[int]bool{}
+	for d := range c.Listed {
+		years[d.Year()] = true
+	}
+	year := now.Year()
+	for years[year] {
+		year++
+	}
+	if year == now.Year() {
+		return 0
+	}
+	return int(Date(year, time.January, 1) - DayOf(now))
+}

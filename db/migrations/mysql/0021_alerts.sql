@@ -210,19 +210,46 @@ CREATE TABLE IF NOT EXISTS chat_ids (
     PRIMARY KEY (user_id, kind)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;
 
--- How the latest runs of a task ended, recomputed from them after each end.
+-- How the latest runs of a task ended, recomputed from them after each end: its
+-- failures and failed tries in a row, and the latest of each with its cause; its
+-- latest success; when its next one is due at the earliest; and how long those of
+-- seven days took, counted anew when norm_due is past.
 CREATE TABLE IF NOT EXISTS task_pulse (
     task_id        BIGINT NOT NULL PRIMARY KEY,
-    team_id        BIGINT NOT NULL,
+    version        INT NOT NULL DEFAULT 0,
+    counted_at     BIGINT NOT NULL,
     in_a_row       INT NOT NULL DEFAULT 0,
+    row_since      BIGINT NULL,
     tries_in_a_row INT NOT NULL DEFAULT 0,
-    first_bad_at   BIGINT NULL,
+    tries_since    BIGINT NULL,
     last_end_at    BIGINT NULL,
     last_ok_at     BIGINT NULL,
+    last_ok_id     CHAR(36) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
     last_ok_ms     BIGINT NULL,
-    last_state     VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL DEFAULT '',
-    last_instance  CHAR(36) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
-    last_error     VARCHAR(500) NOT NULL DEFAULT '',
+    bad_id         CHAR(36) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+    bad_error      VARCHAR(500) NOT NULL DEFAULT '',
+    bad_cause      VARCHAR(200) NOT NULL DEFAULT '',
+    try_id         CHAR(36) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
+    try_error      VARCHAR(500) NOT NULL DEFAULT '',
+    try_cause      VARCHAR(200) NOT NULL DEFAULT '',
+    host           VARCHAR(255) NOT NULL DEFAULT '',
+    expect_at      BIGINT NULL,
+    norm_n         INT NOT NULL DEFAULT 0,
+    norm_p50_ms    BIGINT NOT NULL DEFAULT 0,
+    norm_p95_ms    BIGINT NOT NULL DEFAULT 0,
+    norm_at        BIGINT NULL,
+    norm_due       BIGINT NULL,
     KEY task_pulse_bad (in_a_row),
-    KEY task_pulse_tries (tries_in_a_row)
+    KEY task_pulse_tries (tries_in_a_row),
+    KEY task_pulse_expect (expect_at),
+    KEY task_pulse_norm (norm_due)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;
+
+-- What ended in the minutes of a window, of all tasks: the key has all that is
+-- read. One statement, so that it is done whole or not at all; none when it was
+-- done already.
+SET @change = (SELECT IF(COUNT(*) = 0, 'DO 0', 'ALTER TABLE stats_minute DROP KEY stats_minute_minute, ADD KEY stats_minute_counts (minute_at, task_id, state, n)')
+    FROM information_schema.statistics WHERE table_schema = DATABASE() AND table_name = 'stats_minute' AND index_name = 'stats_minute_minute');
+PREPARE minute_keys FROM @change;
+EXECUTE minute_keys;
+DEALLOCATE PREPARE minute_keys;

@@ -210,19 +210,42 @@ CREATE TABLE IF NOT EXISTS chat_ids (
     PRIMARY KEY (user_id, kind)
 );
 
--- How the latest runs of a task ended, recomputed from them after each end.
+-- How the latest runs of a task ended, recomputed from them after each end: its
+-- failures and failed tries in a row, and the latest of each with its cause; its
+-- latest success; when its next one is due at the earliest; and how long those of
+-- seven days took, counted anew when norm_due is past.
 CREATE TABLE IF NOT EXISTS task_pulse (
     task_id        INTEGER NOT NULL PRIMARY KEY,
-    team_id        INTEGER NOT NULL,
+    version        INTEGER NOT NULL DEFAULT 0,
+    counted_at     INTEGER NOT NULL,
     in_a_row       INTEGER NOT NULL DEFAULT 0,
+    row_since      INTEGER NULL,
     tries_in_a_row INTEGER NOT NULL DEFAULT 0,
-    first_bad_at   INTEGER NULL,
+    tries_since    INTEGER NULL,
     last_end_at    INTEGER NULL,
     last_ok_at     INTEGER NULL,
+    last_ok_id     TEXT NULL,
     last_ok_ms     INTEGER NULL,
-    last_state     TEXT NOT NULL DEFAULT '',
-    last_instance  TEXT NULL,
-    last_error     TEXT NOT NULL DEFAULT ''
+    bad_id         TEXT NULL,
+    bad_error      TEXT NOT NULL DEFAULT '',
+    bad_cause      TEXT NOT NULL DEFAULT '',
+    try_id         TEXT NULL,
+    try_error      TEXT NOT NULL DEFAULT '',
+    try_cause      TEXT NOT NULL DEFAULT '',
+    host           TEXT NOT NULL DEFAULT '',
+    expect_at      INTEGER NULL,
+    norm_n         INTEGER NOT NULL DEFAULT 0,
+    norm_p50_ms    INTEGER NOT NULL DEFAULT 0,
+    norm_p95_ms    INTEGER NOT NULL DEFAULT 0,
+    norm_at        INTEGER NULL,
+    norm_due       INTEGER NULL
 );
 CREATE INDEX IF NOT EXISTS task_pulse_bad ON task_pulse (in_a_row);
 CREATE INDEX IF NOT EXISTS task_pulse_tries ON task_pulse (tries_in_a_row);
+CREATE INDEX IF NOT EXISTS task_pulse_expect ON task_pulse (expect_at);
+CREATE INDEX IF NOT EXISTS task_pulse_norm ON task_pulse (norm_due);
+
+-- What ended in the minutes of a window, of all tasks: the key has all that is
+-- read.
+DROP INDEX IF EXISTS stats_minute_minute;
+CREATE INDEX IF NOT EXISTS stats_minute_counts ON stats_minute (minute_at, task_id, state, n);
