@@ -361,7 +361,7 @@ func (p *parts) console() (*app.App, error) {
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
-		Services: p.people, Alerts: alert.NewServices(alert.ServicesOptions{Store: p.ledger, Sealer: p.vault, Queues: p.cfg.queueNames(), NewID: newID, Log: p.log, Now: p.clock.Now}),
+		Past: p.ledger, Services: p.people, Alerts: alert.NewServices(alert.ServicesOptions{Store: p.ledger, Sealer: p.vault, Queues: p.cfg.queueNames(), NewID: newID, Log: p.log, Now: p.clock.Now}),
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
 		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,

@@ -113,7 +113,7 @@ func (p ChannelPage) title(ctx context.Context) string {
 }
 
 func (p ChannelPage) crumbs(ctx context.Context) []ui.Crumb {
-	return alertCrumbs(ctx, t(ctx, "Channels"), "/alerts?tab=channels")
+	return alertCrumbs(ctx, t(ctx, "Channels"), "/alerts/channels")
 }
 
 func (p ChannelPage) where(ctx context.Context) string {

@@ -100,7 +100,7 @@ func alertCrumbs(ctx context.Context, tab, path string) []ui.Crumb {
 }
 
 func (p RulePage) crumbs(ctx context.Context) []ui.Crumb {
-	return alertCrumbs(ctx, t(ctx, "Rules"), "/alerts?tab=rules")
+	return alertCrumbs(ctx, t(ctx, "Rules"), "/alerts/rules")
 }
 
 // where names the rule's team.
