@@ -38,7 +38,7 @@ func arrows() map[string]rule {
 			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/demo", "ax/app/oidc", "ax/app/settings", "ax/app/telemetry", "ax/db", "ax/jobs"}, domain...),
 			other: []string{"github.com/spf13/cobra", "github.com/google/uuid"},
 			tests: []string{
-				"ax/app/oidc/issuertest", "ax/db/dbtest", "ax/jobs/redistest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
+				"ax/app/oidc/issuertest", "ax/db/dbtest", "ax/jobs/redistest", "ax/jobs/robottest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
 				"github.com/chromedp", goquery, mysql, sqlite, "ax/app/telemetry/collectortest",
 			},
 		},
@@ -83,7 +83,7 @@ func arrows() map[string]rule {
 				"github.com/gin-gonic/gin", "github.com/a-h/templ", "github.com/danielgtaylor/huma/v2", "github.com/alexedwards/argon2id",
 				"github.com/google/uuid", "github.com/prometheus/client_golang", "golang.org/x/time/rate",
 			},
-			tests: []string{"ax/app/oidc", "ax/app/oidc/issuertest", "ax/db", "ax/jobs", goquery, rapid, "github.com/goccy/go-yaml", "github.com/chromedp"},
+			tests: []string{"ax/app/oidc", "ax/app/oidc/issuertest", "ax/db", "ax/jobs", "ax/jobs/robottest", goquery, rapid, "github.com/goccy/go-yaml", "github.com/chromedp"},
 		},
 		"ax/views": {
 			own:   append([]string{"ax/static", "ax/views/ui", "ax/app/settings"}, domain...),
@@ -96,9 +96,9 @@ func arrows() map[string]rule {
 			own: append([]string{fail}, domain...),
 			other: []string{
 				"github.com/hibiken/asynq", "github.com/redis/go-redis/v9", "github.com/alicebob/miniredis/v2", "github.com/robfig/cron/v3",
-				"github.com/google/uuid", "code.dny.dev/ssrf",
+				"github.com/google/uuid", "code.dny.dev/ssrf", "github.com/wneessen/go-mail",
 			},
-			tests: []string{"ax/jobs/redistest", rapid},
+			tests: []string{"ax/jobs/redistest", "ax/jobs/robottest", rapid},
 		},
 		"ax/db": {
 			own: append([]string{fail}, domain...),
@@ -110,6 +110,7 @@ func arrows() map[string]rule {
 		},
 
 		// Servers for tests, and measurements of the program from outside.
+		"ax/jobs/robottest":  {},
 		"ax/jobs/redistest":  {own: []string{"ax/jobs"}},
 		"ax/db/dbtest":       {own: append([]string{"ax/db"}, domain...), other: []string{mysql, "github.com/google/uuid", testify}},
 		"ax/bench/engine":    {other: []string{mysql, sqlite}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -91,6 +92,7 @@ type config struct {
 		Retries            int   `yaml:"retries"`
 		RetryDelaysSeconds []int `yaml:"retry_delays_seconds"`
 	} `yaml:"defaults"`
+	Mail   jobs.MailOptions `yaml:"mail"`
 	Alarms struct {
 		ClockOffset time.Duration `yaml:"clock_offset"`
 		QueueDepth  int           `yaml:"queue_depth"`
@@ -306,6 +308,7 @@ func (c config) validateNet(check func(string, bool, string, ...any)) {
 		check("worker.allow_networks", err == nil || s == noNetwork && len(c.Worker.AllowNetworks) == 1, "prefixes such as 10.0.0.0/8, or none alone; this is %q", s)
 		check("worker.allow_networks", err != nil || !p.IsSingleIP() || !access.Metadata(p.Addr()), "%s is a metadata service of clouds, which nothing opens", s)
 	}
+	c.Mail.Check(check)
 	check("debug.addr", c.Debug.Addr == "" || strings.Contains(c.Debug.Addr, ":"), "host:port; this is %q", c.Debug.Addr)
 	check("debug.addr", c.Debug.Addr == "" || c.Debug.Remote || onLoopback(c.Debug.Addr), "an address of loopback such as 127.0.0.1:6060, unless debug.remote is true; this is %q", c.Debug.Addr)
 	check("database.max_conns", c.Database.MaxConns >= 2 && c.Database.MaxConns <= 1000, "between 2 and 1000; this is %d", c.Database.MaxConns)
@@ -369,4 +372,17 @@ func newLog(c config, w io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, o))
 	}
 	return slog.New(slog.NewTextHandler(w, o))
+}
+
+// openLedger opens the database and brings its schema up to date.
+func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
+	d, err := db.Open(ctx, c.dbOptions(log))
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Migrate(ctx); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
 }

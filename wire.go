@@ -27,19 +27,6 @@ import (
 // newID makes an id that sorts by the time of its making.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// openLedger opens the database and brings its schema up to date.
-func openLedger(ctx context.Context, c config, log *slog.Logger) (*db.DB, error) {
-	d, err := db.Open(ctx, c.dbOptions(log))
-	if err != nil {
-		return nil, err
-	}
-	if err := d.Migrate(ctx); err != nil {
-		d.Close()
-		return nil, err
-	}
-	return d, nil
-}
-
 // newPeople makes the services of who may do what. They need the ledger only.
 func newPeople(d *db.DB, vault access.Sealer, now func() time.Time) (access.Services, error) {
 	zone := func(name string) bool { _, err := cron.LoadZone(name); return err == nil }
@@ -66,12 +53,15 @@ type parts struct {
 	letters   *sched.Letters
 	reports   *sched.Reports
 	calendars *calendar.Calendars
+	alerts    alert.Services
 
 	planner    *sched.Planner
 	replanner  *sched.Replanner
 	dispatcher *sched.Dispatcher
 	sweeper    *sched.Sweeper
 	runner     *sched.Runner
+	inspector  *jobs.Inspector
+	switches   *sched.Switches
 	http       *jobs.HTTP
 	egress     *jobs.Egress
 }
@@ -105,6 +95,7 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 	p.letters = sched.NewLetters(d, p.dispatcher, clock, newID)
 	p.replanner = sched.NewReplanner(d, p.dispatcher, clock, log)
 	p.calendars = calendar.NewCalendars(d, p.replanner, clock.Now)
+	p.alerts = alert.NewServices(alert.ServicesOptions{Store: d, Sealer: p.vault, Queues: c.queueNames(), Log: log, Now: clock.Now})
 	return p, nil
 }
 
@@ -118,6 +109,8 @@ func (p *parts) buildEngine() {
 	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: p.tele.Plans(d), Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
 	p.sweeper = sched.NewSweeper(d, p.queue, p.node, p.clock, p.log)
 	p.egress = jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks(), Teams: jobs.NewTeamLists(d, time.Now)})
+	p.inspector = jobs.NewInspector(p.redis, c.Worker.Queues, p.clock.Now)
+	p.switches = sched.NewSwitches(d, p.inspector, p.clock)
 	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets, Sampled: p.tele.Sampled()})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
 		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.http}),
@@ -135,7 +128,7 @@ func (p *parts) worker() *jobs.Worker {
 
 // loops are the periodic works of the scheduler role.
 func (p *parts) loops() []jobs.Loop {
-	queues, carrier := jobs.Queues(p.cfg.Worker.Queues), p.carrier()
+	queues := jobs.Queues(p.cfg.Worker.Queues)
 	marker := jobs.NewMarker(p.redis, queues)
 	return jobs.Watched(p.tele.Loop, []jobs.Loop{
 		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
@@ -144,10 +137,12 @@ func (p *parts) loops() []jobs.Loop {
 		{Name: "replan", Every: 5 * time.Second, Tick: p.replanner.Tick},
 		{Name: "follow-moves", Every: 2 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.FollowMoves(ctx, p.clock.Now()) }},
 		marker.Watch(p.sweeper.Wiped),
+		{Name: "hold", Every: 5 * time.Second, Tick: p.alerts.Holder.Tick},
 		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
 		{Name: "sample-queues", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) {
-			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.Names(), carrier.Pending)
+			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.Names(), p.inspector.Pending)
 		}},
+		{Name: "hold-queues", Every: sched.HoldEvery, Tick: p.switches.Hold},
 		{Name: "seal", Every: 5 * time.Second, Tick: func(ctx context.Context) (bool, error) {
 			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
 			return n == 500, err
@@ -295,6 +290,9 @@ func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
 		}
 	}
 	now := p.clock.Now()
+	if _, err := p.ledger.SeedHouseRules(ctx, now); err != nil {
+		return err
+	}
 	if _, err := p.ledger.SeedCalendar(ctx, china.Seed(now.Year()-2), now); err != nil {
 		s.log.Warn("the calendar of China could not be seeded; it can be imported", "error", err)
 	}
@@ -332,25 +330,8 @@ func (s *server) offerSetup(ctx context.Context, p *parts) error {
 	return nil
 }
 
-func (p *parts) queues() app.QueueReader {
-	carrier := p.carrier()
-	return app.QueueReader{
-		Weights: p.cfg.Worker.Queues,
-		Due:     func(ctx context.Context) (map[string]int, error) { return p.ledger.QueueDepth(ctx, p.clock.Now()) },
-		Carrier: func(ctx context.Context) (out []app.QueueInfo, err error) {
-			figures, err := carrier.Figures(ctx)
-			for _, q := range figures.Queues {
-				out = append(out, app.QueueInfo{
-					Name: q.Name, Pending: q.Pending, Active: q.Active, Scheduled: q.Scheduled, Retry: q.Retry, Archived: q.Archived, Paused: q.Paused, Latency: q.Latency,
-				})
-			}
-			return out, err
-		},
-	}
-}
-
-func (p *parts) carrier() *jobs.Inspector {
-	return jobs.NewInspector(p.redis, jobs.Queues(p.cfg.Worker.Queues), p.clock.Now)
+func (p *parts) queues() *app.QueueReader {
+	return app.NewQueueReader(p.cfg.Worker.Queues, p.inspector, p.ledger, p.clock.Now)
 }
 
 // console makes the web application.
@@ -361,8 +342,8 @@ func (p *parts) console() (*app.App, error) {
 		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
-		Past: p.ledger, Services: p.people, Alerts: alert.NewServices(alert.ServicesOptions{Store: p.ledger, Sealer: p.vault, Queues: p.cfg.queueNames(), NewID: newID, Log: p.log, Now: p.clock.Now}),
-		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Ready: p.checks,
+		Services: p.people, Alerts: p.alerts, Past: p.ledger,
+		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Switches: p.switches, Ready: p.checks,
 		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
 		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 		Served: func(r app.Served) { p.tele.Request(telemetry.Request(r)) },

@@ -113,7 +113,10 @@ func (w *bodyWalk) kind(t reflect.Type, token json.Token, path string) {
 	case reflect.Bool:
 		_, ok := token.(bool)
 		w.fits(ok, token, path, "true or false is needed here")
-	case reflect.Int:
+	case reflect.Float64:
+		_, ok := token.(json.Number)
+		w.fits(ok, token, path, "A number is needed here")
+	case reflect.Int, reflect.Int64:
 		w.fits(wholeNumber(token), token, path, "A whole number is needed here")
 	default:
 		panic("no rule for a field of the type " + t.String())

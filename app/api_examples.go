@@ -38,6 +38,13 @@ const (
   ]
 }`
 	exampleCalendarImport = `{"text": "2027-01-01,off,元旦\n2027-01-31,workday,春节调休\n", "mode": "add", "dry_run": true}`
+	exampleRule           = `{"team": "default", "name": "Half of all runs fail", "metric": "success_rate", "scope": {"kind": "all"}, "threshold": 50.5, "window_seconds": 3600, "least": 20, "level": "p1"}`
+	exampleRuleChange     = `{"name": "Five failures in a row", "scope": {"kind": "tag", "value": "money"}, "threshold": 5, "level": "p2", "version": 1}`
+	exampleChannel        = `{"team": "default", "kind": "webhook", "name": "Order system", "url": "https://orders.example.com/ax"}`
+	exampleChannelChange  = `{"name": "Orders and returns", "version": 1}`
+	exampleSubscription   = `{"team": "default", "channel_id": "8c3f0d7e5b1a4f6c9e2d7a0b4c6e8f10", "events": ["instance.finished", "letter.opened"]}`
+	exampleSilence        = `{"team": "default", "scope": {"kind": "all"}, "lasts_seconds": 1200, "reason": "Release 4.2"}`
+	exampleNote           = `{"assignee": "li.na", "note": "The bank is offline until 18:00"}`
 	exampleReceipt        = `{"outcome": "succeeded", "message": "1,204 rows settled"}`
 )
 

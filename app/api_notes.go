@@ -31,6 +31,7 @@ type fieldNote struct {
 func fieldNotes() map[string]map[string]fieldNote {
 	all := taskNotes()
 	maps.Copy(all, requestNotes())
+	maps.Copy(all, alertNotes())
 	return all
 }
 

@@ -29,6 +29,7 @@ const (
 	tagCalendars = "Calendars"
 	tagInstances = "Instances"
 	tagLetters   = "Dead letters"
+	tagAlerts    = "Alerts"
 	tagOperation = "Operation"
 )
 
@@ -66,6 +67,7 @@ func (s *api) openAPI() *huma.OpenAPI {
 			{Name: tagCalendars, Description: "Workdays and days off that schedules go by"},
 			{Name: tagInstances, Description: "Runs of tasks"},
 			{Name: tagLetters, Description: "Business actions that ended badly"},
+			{Name: tagAlerts, Description: "What is wrong, and who is told of it"},
 			{Name: tagOperation, Description: "What ax itself is doing"},
 		},
 	}

@@ -60,6 +60,10 @@ type noQueues struct{ err error }
 
 func (q noQueues) List(context.Context) ([]app.QueueInfo, error) { return nil, q.err }
 
+func (q noQueues) Carrier(context.Context) (sched.CarrierFigures, error) {
+	return sched.CarrierFigures{}, q.err
+}
+
 type noNodes struct{}
 
 func (noNodes) Nodes(context.Context, time.Time) ([]sched.NodeInfo, error) {

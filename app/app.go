@@ -73,6 +73,7 @@ func CheckOfClock(clock *sched.Clock) Check {
 // figures (Name, Weight and Due) together with a fault of kind Unavailable.
 type queues interface {
 	List(ctx context.Context) ([]QueueInfo, error)
+	Carrier(ctx context.Context) (sched.CarrierFigures, error)
 }
 
 // nodes lists the nodes that live, or ended after since.
@@ -119,6 +120,7 @@ type Options struct {
 	Calls           calls
 	Receipts        receipts
 	Queues          queues
+	Switches        *sched.Switches
 	Nodes           nodes
 	Ready           func(ctx context.Context) []Check
 
@@ -138,7 +140,7 @@ func (o Options) check() error {
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
 		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Allowances": o.Allowances == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
 		"Alerts.Incidents": o.Alerts.Incidents == nil, "Alerts.Deliveries": o.Alerts.Deliveries == nil, "Past": o.Past == nil,
-		"Queues": o.Queues == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil, "Ledger": o.Ledger == nil, "Carrier": o.Carrier == nil,
+		"Queues": o.Queues == nil, "Switches": o.Switches == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil, "Ledger": o.Ledger == nil, "Carrier": o.Carrier == nil,
 	} {
 		if missing {
 			return fmt.Errorf("app.New: %s is missing", name)
@@ -182,6 +184,7 @@ type App struct {
 	calls       calls
 	receipts    receipts
 	queues      queues
+	switches    *sched.Switches
 	nodes       nodes
 	ready       func(ctx context.Context) []Check
 	served      func(Served) // may be nil
@@ -198,7 +201,10 @@ type App struct {
 
 	dashboards recent[views.DashboardPage] // by scope
 	carriers   recent[views.QueuesPage]
-	counts     recent[map[sched.State]int] // by scope, task and period
+	deep       recent[sched.Depths]                // by span
+	trends     recent[map[string]sched.QueueTrend] // of all queues
+	outcomes   recent[[]sched.Bucket]              // by scope and span
+	counts     recent[map[sched.State]int]         // by scope, task and period
 }
 
 // New makes the application and its routes.
@@ -216,7 +222,7 @@ func New(o Options) (*App, error) {
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, audit: o.Audit, refusals: o.Refusals,
 		alerts: o.Alerts, past: o.Past,
-		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
+		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, switches: o.Switches, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
 	}
 	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {

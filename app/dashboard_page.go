@@ -53,6 +53,12 @@ func (a *App) dashboard(c *gin.Context) (views.DashboardPage, error) {
 	if p.Queues, err = a.queuesPage(ctx, now); err != nil {
 		return p, err
 	}
+	if p.Queues.Depths, err = a.depths(ctx, sched.SpanDay, now); err != nil {
+		return p, err
+	}
+	if err := a.addOutcomes(ctx, &p, scope, spanOf(c, sched.SpanDay), now); err != nil {
+		return p, err
+	}
 	if teams := teamsOf(c); len(teams) > 1 && a.viewer(c).Team == "" {
 		p.Teams = teamRates(teams, p.Figures.Teams)
 	}
@@ -60,6 +66,20 @@ func (a *App) dashboard(c *gin.Context) (views.DashboardPage, error) {
 		p.FirstRun, err = a.noTask(ctx, by)
 	}
 	return p, err
+}
+
+// addOutcomes adds what ended in the span; that of a day is there already.
+func (a *App) addOutcomes(ctx context.Context, p *views.DashboardPage, scope access.Scope, span sched.Span, now time.Time) (err error) {
+	p.Span, p.Outcomes = span, p.Figures.Buckets
+	if span == sched.SpanDay {
+		return nil
+	}
+	keep := recentFor
+	if span == sched.SpanWeek {
+		keep = time.Minute
+	}
+	p.Outcomes, err = a.outcomes.get(fmt.Sprint(scope, span), now, keep, func() ([]sched.Bucket, error) { return a.reports.Outcomes(ctx, scope, span) })
+	return err
 }
 
 // readDashboard reads what all viewers of the scope share.

@@ -198,6 +198,10 @@ func (noRedis) List(context.Context) ([]app.QueueInfo, error) {
 	return []app.QueueInfo{{Name: "default", Weight: 3, Due: 7}}, fault.Unavailable(context.DeadlineExceeded, "Redis does not answer")
 }
 
+func (noRedis) Carrier(context.Context) (sched.CarrierFigures, error) {
+	return sched.CarrierFigures{}, fault.Unavailable(context.DeadlineExceeded, "Redis does not answer")
+}
+
 func TestTheDashboardRefreshesItself(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -73,7 +73,7 @@ func newHouse(t *testing.T, options ...func(*app.Options)) *house {
 func newHouseOn(t *testing.T, d *db.DB, options ...func(*app.Options)) *house {
 	t.Helper()
 	h := &house{
-		t: t, ledger: d, log: &lockedBuffer{}, queue: &carrier{}, robot: &robot{}, people: map[string]*client{},
+		t: t, ledger: d, log: &lockedBuffer{}, queue: &carrier{held: map[string]bool{}}, robot: &robot{}, people: map[string]*client{},
 		at:     time.Date(2026, 12, 2, 6, 32, 7, 0, time.UTC),
 		checks: []app.Check{{Name: "database", OK: true}, {Name: "redis", OK: true}},
 		queues: []app.QueueInfo{{Name: "default"}},
@@ -114,7 +114,7 @@ func (h *house) options() app.Options {
 		Services:  people,
 		Alerts:    alert.NewServices(alert.ServicesOptions{Store: d, Sealer: vault, Send: h.robot, Queues: []string{"default", "slow"}, NewID: newID, Log: log, Now: now}),
 		Past:      d,
-		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h},
+		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h}, Switches: sched.NewSwitches(d, h.queue, h.clock),
 		Ready:   func(context.Context) []app.Check { return h.checks },
 		Ledger:  d.Server,
 		Carrier: func(context.Context) (string, error) { return "Redis 7.0.15", nil },
@@ -218,6 +218,7 @@ type carrier struct {
 	mu    sync.Mutex
 	sent  []sched.Message
 	hints []string
+	held  map[string]bool // queues that are paused
 }
 
 func (q *carrier) Send(_ context.Context, messages []sched.Message) []error {
@@ -231,6 +232,16 @@ func (q *carrier) Hint(_ context.Context, instance string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.hints = append(q.hints, instance)
+	return nil
+}
+
+func (q *carrier) Pause(_ context.Context, queue string) error {
+	q.held[queue] = true
+	return nil
+}
+
+func (q *carrier) Unpause(_ context.Context, queue string) error {
+	delete(q.held, queue)
 	return nil
 }
 
@@ -252,6 +263,10 @@ func (r *robot) Send(_ context.Context, _ string, messages []alert.Message) aler
 }
 
 type queueList struct{ h *house }
+
+func (queueList) Carrier(context.Context) (sched.CarrierFigures, error) {
+	return sched.CarrierFigures{Memory: 412 << 20, MaxMemory: 4 << 30, Policy: "noeviction", Clients: 214, RoundTrip: 310 * time.Microsecond}, nil
+}
 
 func (q queueList) List(context.Context) ([]app.QueueInfo, error) { return q.h.queues, nil }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"ax/app/access"
+	"ax/app/alert"
 	"ax/app/fault"
 	"ax/app/sched"
 )
@@ -32,6 +33,7 @@ const (
 type figures interface {
 	EndedByTeam(ctx context.Context, from, to time.Time) ([]sched.TeamEnds, error)
 	RolledUp(ctx context.Context) (time.Time, error)
+	AlertFigures(ctx context.Context, now time.Time) (alert.Figures, error)
 }
 
 // MetricsOptions are the parts of NewMetrics. All but Beats, Steady and Own are
@@ -100,6 +102,7 @@ type gaugeFacts struct {
 	dashboard sched.Dashboard
 	queues    []QueueInfo
 	rolled    time.Time
+	alerts    alert.Figures
 	ends      []sample // by team and outcome, since this process first looked
 }
 
@@ -131,6 +134,9 @@ func (g *gauges) readLedger(ctx context.Context, f *gaugeFacts) (err error) {
 		return err
 	}
 	if f.rolled, err = g.o.Figures.RolledUp(ctx); err != nil {
+		return err
+	}
+	if f.alerts, err = g.o.Figures.AlertFigures(ctx, f.now); err != nil {
 		return err
 	}
 	f.ends, err = g.ends.at(ctx, f.now, g.o.Figures)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ax/app"
+	"ax/app/alert"
 	"ax/app/sched"
 )
 
@@ -33,6 +34,10 @@ func (l *ledgerOfEnds) EndedByTeam(_ context.Context, from, to time.Time) ([]sch
 		}
 	}
 	return out, nil
+}
+
+func (l *ledgerOfEnds) AlertFigures(context.Context, time.Time) (alert.Figures, error) {
+	return alert.Figures{}, nil
 }
 
 func (l *ledgerOfEnds) RolledUp(context.Context) (time.Time, error) { return time.Time{}, nil }

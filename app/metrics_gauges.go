@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"ax/app/alert"
 	"ax/app/sched"
 )
 
@@ -26,7 +27,7 @@ type sample struct {
 // gaugeTable is every metric of the installation. Names and labels are read by
 // other people's dashboards: don't change one lightly.
 func gaugeTable() []gauge {
-	return slices.Concat(upGauges(), workGauges(), resultGauges(), nodeGauges())
+	return slices.Concat(upGauges(), workGauges(), resultGauges(), alertGauges(), nodeGauges())
 }
 
 func upGauges() []gauge {
@@ -89,6 +90,26 @@ func resultGauges() []gauge {
 			return known(f, sample{v: share})
 		}},
 		{"ax_trigger_lag_seconds", "From the moment wanted to the start, of the latest 1,000 starts within the hour.", "quantile", lagQuantiles},
+	}
+}
+
+func alertGauges() []gauge {
+	return []gauge{
+		{"ax_incidents_firing", "Incidents that fire, by level.", "level", func(f gaugeFacts) []sample {
+			return known(f, sample{string(alert.P1), float64(f.alerts.Firing[alert.P1])}, sample{string(alert.P2), float64(f.alerts.Firing[alert.P2])})
+		}},
+		{"ax_deliveries_waiting", "Messages of alerts that are not delivered yet.", "", func(f gaugeFacts) []sample {
+			return known(f, sample{v: float64(f.alerts.Waiting)})
+		}},
+		{"ax_deliveries_oldest_seconds", "Age of the oldest of them; 0: none waits.", "", func(f gaugeFacts) []sample {
+			if f.alerts.Oldest.IsZero() {
+				return known(f, sample{})
+			}
+			return known(f, sample{v: max(0, f.now.Sub(f.alerts.Oldest).Seconds())})
+		}},
+		{"ax_deliveries_refused_1h", "Messages of alerts that were given up within the hour.", "", func(f gaugeFacts) []sample {
+			return known(f, sample{v: float64(f.alerts.Refused)})
+		}},
 	}
 }
 

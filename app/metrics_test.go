@@ -69,6 +69,8 @@ func TestMetricsGiveTheInstallationsFigures(t *testing.T) {
 		`ax_success_ratio_1h`: "0.5", `ax_ended_1h{result="succeeded"}`: "1", `ax_ended_1h{result="bad"}`: "1",
 		`ax_nodes{state="alive"}`: "1", `ax_nodes{state="draining"}`: "0", `ax_nodes{state="silent"}`: "0", `ax_nodes{state="dead"}`: "0",
 		`ax_nodes_role{role="web"}`: "0", `ax_nodes_role{role="scheduler"}`: "0", `ax_nodes_role{role="worker"}`: "1",
+		`ax_incidents_firing{level="p1"}`: "0", `ax_incidents_firing{level="p2"}`: "0",
+		`ax_deliveries_waiting`: "0", `ax_deliveries_oldest_seconds`: "0", `ax_deliveries_refused_1h`: "0",
 		`ax_places`: "10", `ax_places_busy`: "0", `ax_clock_offset_seconds_max`: "0",
 	} {
 		require.Equal(t, want, got[name], name)

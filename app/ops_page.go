@@ -18,10 +18,10 @@ import (
 )
 
 func (a *App) opsRoutes() []route {
-	return []route{
+	return append([]route{
 		{http.MethodGet, "/queues", (*App).showQueues, access.Read, false},
 		{http.MethodGet, "/nodes", (*App).showNodes, access.Read, false},
-	}
+	}, switchRoutes()...)
 }
 
 const (
@@ -33,8 +33,27 @@ const (
 
 // showQueues shows how the work gets to the workers.
 func (a *App) showQueues(c *gin.Context) (reply, error) {
-	p, err := a.queuesPage(c.Request.Context(), a.viewer(c).Now)
+	ctx, now := c.Request.Context(), a.viewer(c).Now
+	p, err := a.queuesPage(ctx, now)
 	if err != nil {
+		return reply{}, err
+	}
+	if p.Span = spanOf(c, sched.SpanDay); p.Span != sched.SpanHour {
+		if p.Depths, err = a.depths(ctx, p.Span, now); err != nil {
+			return reply{}, err
+		}
+	}
+	if p.Lately, err = a.depths(ctx, sched.SpanHour, now); err != nil {
+		return reply{}, err
+	}
+	if p.Span == sched.SpanHour {
+		p.Depths = p.Lately
+	}
+	p.Trends, err = a.trends.get("", now, trendsFor, func() (map[string]sched.QueueTrend, error) { return a.reports.QueueTrends(ctx) })
+	if err != nil {
+		return reply{}, err
+	}
+	if p.MaySwitch, err = a.switches.May(ctx, actor(c)); err != nil {
 		return reply{}, err
 	}
 	return show(views.Queues(p)).piecewise(views.QueuesBody(p)), nil
@@ -58,6 +77,12 @@ func (a *App) queuesPage(ctx context.Context, now time.Time) (views.QueuesPage, 
 		for _, q := range list {
 			p.Rows = append(p.Rows, queueFigures(q))
 		}
+		if !p.RedisAway {
+			p.Carrier, err = a.queues.Carrier(bounded)
+			if p.RedisAway = fault.KindOf(err) == fault.KindUnavailable; err != nil && !p.RedisAway {
+				return p, err
+			}
+		}
 		return p, nil
 	})
 }
@@ -78,6 +103,9 @@ func (a *App) showNodes(c *gin.Context) (reply, error) {
 		return reply{}, err
 	}
 	sortNodes(p.Nodes)
+	if p.MaySwitch, err = a.switches.May(ctx, actor(c)); err != nil {
+		return reply{}, err
+	}
 	if i := slices.IndexFunc(p.Nodes, func(n sched.NodeInfo) bool { return n.ID == c.Query("node") && !n.Gone() }); i >= 0 {
 		if err := a.addRuns(ctx, actor(c), scopeOf(c), p.Nodes[i].ID, &p); err != nil {
 			return reply{}, err

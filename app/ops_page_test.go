@@ -27,7 +27,7 @@ func TestTheQueuesShowTheLedgersCountBesideTheCarriers(t *testing.T) {
 	page := h.as("viewer").get("/queues")
 	require.Equal(t, http.StatusOK, page.status)
 	row := cells(page, "[data-queue=default]")
-	require.Equal(t, []string{"Open", "412 / 10,000", "410", "8", "18,204", "6", "0", "400 ms"}, row[1:])
+	require.Equal(t, []string{"Open", "412 / 10,000", "410", "8", "18,204", "6", "0", "400 ms", "–", "–"}, row[1:])
 	require.Contains(t, row[0], "weight 3 · 1 node")
 	require.Equal(t, "23 min", cells(page, "[data-queue=slow]")[8])
 	require.Equal(t, "Not served", cells(page, "[data-queue=slow]")[1])
@@ -44,7 +44,7 @@ func TestTheQueuesAreShownWhileRedisIsAway(t *testing.T) {
 	page := h.as("viewer").get("/queues")
 	require.Equal(t, http.StatusOK, page.status)
 	require.Contains(t, page.text(".note"), "Redis does not answer.")
-	require.Equal(t, []string{"Stands still", "7 / 10,000", "–", "–", "–", "–", "–", "–"}, cells(page, "[data-queue=default]")[1:])
+	require.Equal(t, []string{"Stands still", "7 / 10,000", "–", "–", "–", "–", "–", "–", "–", "–"}, cells(page, "[data-queue=default]")[1:])
 	value, _ := figure(page, "Due and not begun")
 	require.Equal(t, "7", value)
 }

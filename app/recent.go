@@ -59,3 +59,10 @@ func (r *recent[V]) entry(key string, now time.Time, keep time.Duration) *recent
 	r.entries[key] = e
 	return e
 }
+
+// forget makes the next one read anew.
+func (r *recent[V]) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.entries = nil
+}

@@ -170,6 +170,7 @@ func TestTheTableOfRightsHoldsForEverybody(t *testing.T) {
 				t.Parallel()
 				h := w.copy(t)
 				path := w.address(t, r.call)
+				r.body = strings.ReplaceAll(r.body, "CHANNEL", w.names["/alerts :id=channel"])
 				tables := teamTables(t, h.writes)
 				var got []string
 				for _, who := range part.callers {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"ax/app/access"
+	"ax/app/sched"
 	"ax/db"
 )
 
@@ -70,7 +71,13 @@ func (w *world) furnish(h *house) {
 	require.NoError(h.t, err)
 	_, err = h.opt.Secrets.Add(h.t.Context(), root, h.team, access.NewSecret{Name: "PAY_TOKEN", Value: "a secret value", Hosts: "pay.example.com"})
 	require.NoError(h.t, err)
+	told := h.told(l.InstanceID)
+	node := sched.NodeInfo{ID: newID(), Host: "wk-1", PID: 1, Roles: []string{"worker"}, Slots: 4, StartedAt: h.local(), BeatAt: h.local(), SteadyAt: h.local()}
+	require.NoError(h.t, h.ledger.Register(h.t.Context(), node))
 	w.names = map[string]string{
+		"/queues :id": "default", "/queues :action": "pause", "/nodes :id": node.ID, "/nodes :action": "drain",
+		"/alerts :id=incident": told.incident, "/alerts :id=acked": told.acked, "/alerts :id=delivery": told.delivery,
+		"/alerts :id=rule": told.rule, "/alerts :id=channel": told.channel, "/alerts :id=subscription": told.subscription, "/alerts :id=silence": told.silence,
 		"/tasks :code": "orders.send", "/calendars :code": "orders.send", "/tasks :action": "disable", "/tasks :version": "1",
 		"/instances :id": h.trigger("orders.send", "o-2").ID, "/instances :id=failed": l.InstanceID,
 		"/dead-letters :id": strconv.FormatInt(l.ID, 10),

@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -105,6 +106,20 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 		"SampleQueues": func(ctx context.Context) error { return d.SampleQueues(ctx, t0, nil, carries(nil)) },
 		"QueueSamples": func(ctx context.Context) error { _, err := d.QueueSamples(ctx, "default", t0); return err },
 		"Spread":       func(ctx context.Context) error { _, err := d.Spread(ctx, all, 0, t0, sched.Lag); return err },
+		"Spreads":      func(ctx context.Context) error { _, err := d.Spreads(ctx, []int64{1}, t0, sched.Lag); return err },
+		"Rates":        func(ctx context.Context) error { _, err := d.Rates(ctx, []int64{1}, t0); return err },
+		"Outcomes":     func(ctx context.Context) error { _, err := d.Outcomes(ctx, all, t0, time.Hour, 1); return err },
+		"QueueDepths":  func(ctx context.Context) error { _, err := d.QueueDepths(ctx, t0, time.Minute); return err },
+		"QueueRates":   func(ctx context.Context) error { _, err := d.QueueRates(ctx, t0, t0); return err },
+		"SetDraining": func(ctx context.Context) error {
+			return d.SetDraining(ctx, "n", true, func(sched.NodeInfo) access.Entry { return access.Entry{} })
+		},
+		"Draining": func(ctx context.Context) error { _, err := d.Draining(ctx, "n"); return err },
+		"SetQueuePaused": func(ctx context.Context) error {
+			return d.SetQueuePaused(ctx, "q", true, access.Entry{}, func() error { return nil })
+		},
+		"PausedQueues": func(ctx context.Context) error { _, err := d.PausedQueues(ctx); return err },
+		"WhilePaused":  func(ctx context.Context) error { return d.WhilePaused(ctx, "q", func() error { return nil }) },
 		"PruneStats":   func(ctx context.Context) error { return d.PruneStats(ctx, t0) },
 		"Runs":         func(ctx context.Context) error { _, err := d.Runs(ctx, []int64{1}, 1); return err },
 		"TaskRate":     func(ctx context.Context) error { _, err := d.TaskRate(ctx, 1, t0); return err },

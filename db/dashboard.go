@@ -14,7 +14,7 @@ import (
 const listed = 6
 
 // lagSample is how many of the latest starts the lag percentiles are taken
-// from.
+// from while there is no sketch of any.
 const lagSample = 1000
 
 // Dashboard reads the first page's figures and lists for a scope.
@@ -101,48 +101,34 @@ func (d *DB) dashEnded(ctx context.Context, scope access.Scope, now time.Time, o
 		return err
 	}
 	from := now.Truncate(time.Hour).Add(-23 * time.Hour)
-	w := &where{}
-	w.and("minute_at>=?", at(from))
-	m.scope(w, "", scope)
-	var rows []statRow
-	err = d.view(ctx).Raw("SELECT team_id, minute_at - minute_at % 3600000 AS at, state, SUM(n) AS n FROM stats_minute"+w.sql()+
-		" GROUP BY team_id, minute_at - minute_at % 3600000, state", w.args...).Scan(&rows).Error
+	rows, err := d.outcomeRows(ctx, m, scope, from, time.Hour)
 	if err != nil {
 		return err
 	}
-	out.Buckets = make([]sched.Bucket, 24)
-	for i := range out.Buckets {
-		out.Buckets[i] = sched.Bucket{At: from.Add(time.Duration(i) * time.Hour), Counts: map[sched.State]int{}}
-	}
+	out.Buckets = bucketsOf(rows, from, time.Hour, 24)
 	perTeam := map[int64][]statRow{}
 	for _, r := range rows {
 		perTeam[r.TeamID] = append(perTeam[r.TeamID], r)
-		i := int(r.At.Sub(from) / time.Hour)
-		if i < 0 || i >= len(out.Buckets) {
-			continue
-		}
-		if r.State == retried {
-			out.Buckets[i].Retried += r.N
-			r.State = string(sched.Succeeded)
-		}
-		out.Buckets[i].Counts[sched.State(r.State)] += r.N
 	}
 	out.Teams = map[int64]sched.Rate{}
 	for team, rows := range perTeam {
 		out.Teams[team] = rateOf(rows)
 	}
-	w = &where{}
-	w.and("minute_at>=?", at(now.Add(-time.Hour).Truncate(time.Minute)))
-	m.scope(w, "", scope)
-	rows = nil
-	err = d.view(ctx).Raw("SELECT state, SUM(n) AS n FROM stats_minute"+w.sql()+" GROUP BY state", w.args...).Scan(&rows).Error
+	rows, err = d.ended(ctx, m, scope, 0, now.Add(-time.Hour))
 	out.Hour = rateOf(rows)
 	return err
 }
 
-// dashLag takes the trigger lag from the latest instances that began within
-// the hour.
+// dashLag reads how late first attempts began that ended within the hour; as
+// long as none of them is sketched, of the latest that began in it.
 func (d *DB) dashLag(ctx context.Context, scope access.Scope, now time.Time, out *sched.Dashboard) error {
+	lag, err := d.Spread(ctx, scope, 0, now.Add(-time.Hour), sched.Lag)
+	if err != nil {
+		return err
+	}
+	if out.LagOf, out.LagP50, out.LagP99 = lag.Of, lag.P50, lag.P99; lag.Of > 0 {
+		return nil
+	}
 	m, err := d.moving(ctx, scope)
 	if err != nil {
 		return err

@@ -86,8 +86,8 @@ func (d *DB) ended(ctx context.Context, m moves, scope access.Scope, taskID int6
 
 // PruneStats removes minutes that are more than eight days older than the last
 // hour rolled up, and hours of more than 400 days ago. A minute whose hour
-// doesn't stand yet is kept however old it is. Samples of queues go after seven
-// days.
+// doesn't stand yet is kept however old it is. Totals of teams go after a day,
+// samples of queues after seven.
 func (d *DB) PruneStats(ctx context.Context, now time.Time) error {
 	for what, setting := range map[string]string{"stats": hoursName, "sketch": sketchHoursName} {
 		done, err := momentOf(d.view(ctx), "", setting)
@@ -102,6 +102,9 @@ func (d *DB) PruneStats(ctx context.Context, now time.Time) error {
 		if err := d.pruneFigures(ctx, what+"_hour", "hour_at", now.Add(-hourLife)); err != nil {
 			return err
 		}
+	}
+	if err := d.pruneFigures(ctx, "sketch_team", "minute_at", now.Add(-totalsLife)); err != nil {
+		return err
 	}
 	return d.pruneFigures(ctx, "queue_samples", "at", now.Add(-sampleLife))
 }

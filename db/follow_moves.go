@@ -80,6 +80,9 @@ func (d *DB) followMove(ctx context.Context, id int64, now time.Time) (more bool
 			return err
 		}
 		if m.Step == 2*len(steps) {
+			if err := d.forgetTotals(tx); err != nil {
+				return err
+			}
 			return tx.Exec("DELETE FROM task_moves WHERE task_id=?", id).Error
 		}
 		more = m.Step != len(steps) || last != "" || !now.Before(m.MovedAt.Add(strayLife))

@@ -61,6 +61,7 @@ func (d *DB) Register(ctx context.Context, n sched.NodeInfo) error {
 			Roles: strings.Join(n.Roles, ","), Queues: strings.Join(n.Queues, ","), Labels: strings.Join(n.Labels, ","),
 			Slots: n.Slots, ClockOffsetMs: n.ClockOffset.Milliseconds(),
 			StartedAt: at(n.StartedAt), BeatAt: at(n.BeatAt), SteadyAt: at(n.SteadyAt),
+			Draining: n.Draining, // a process that was taken for dead goes on draining
 		}).Error
 	})
 }

@@ -114,6 +114,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"queue_samples":     {"unique (queue, at)", "(at)"},
 		"sketch_minute":     {"unique (task_id, minute_at, kind)", "(minute_at)", "(team_id, minute_at)"},
 		"sketch_hour":       {"unique (task_id, hour_at, kind)", "(hour_at)", "(team_id, hour_at)"},
+		"sketch_team":       {"unique (team_id, minute_at, kind)", "(minute_at)"},
 		"stats_hour":        {"unique (task_id, hour_at, state)", "(hour_at)", "(team_id, hour_at)"},
 		"incidents":         {"unique (open_key)", "(team_id, state, id)", "(state, id)", "(rule_id, id)", "(ended_at)"},
 		"incident_members":  {"unique (incident_id, subject_kind, subject_key)", "(subject_kind, subject_key, incident_id)"},

@@ -66,13 +66,13 @@ func (d *DB) Series(ctx context.Context, r alert.Rule, tasks []alert.TaskMark, f
 // scope is the line of all that the rule covers together.
 func (p *past) scope(points []alert.Point) {
 	s := alert.Subject{Kind: alert.ScopeSubject, Key: string(p.rule.Scope.Kind) + ":" + p.rule.Scope.Value}
-	p.out.Lines = append(p.out.Lines, alert.Past{Subject: s, TeamID: p.rule.TeamID, Points: points})
+	p.out.Lines = append(p.out.Lines, alert.Track{Subject: s, TeamID: p.rule.TeamID, Points: points})
 }
 
 // task adds a line of a task.
 func (p *past) task(id int64, points []alert.Point) {
 	t := p.tasks[id]
-	p.out.Lines = append(p.out.Lines, alert.Past{Subject: alert.Subject{Kind: alert.TaskSubject, Key: t.Code, Name: t.Name}, TeamID: t.TeamID, Points: points})
+	p.out.Lines = append(p.out.Lines, alert.Track{Subject: alert.Subject{Kind: alert.TaskSubject, Key: t.Code, Name: t.Name}, TeamID: t.TeamID, Points: points})
 }
 
 // bucket is what ended in a minute or an hour; task 0: of all.

@@ -111,7 +111,7 @@ func (p *past) depths(ctx context.Context) error {
 		return err
 	}
 	defer rows.Close()
-	var line *alert.Past
+	var line *alert.Track
 	var last time.Time
 	for rows.Next() {
 		var queue string
@@ -121,7 +121,7 @@ func (p *past) depths(ctx context.Context) error {
 			return err
 		}
 		if line == nil || line.Subject.Key != queue {
-			p.out.Lines = append(p.out.Lines, alert.Past{Subject: alert.Subject{Kind: alert.QueueSubject, Key: queue, Name: queue}})
+			p.out.Lines = append(p.out.Lines, alert.Track{Subject: alert.Subject{Kind: alert.QueueSubject, Key: queue, Name: queue}})
 			line = &p.out.Lines[len(p.out.Lines)-1]
 			last = moment.Time
 		}

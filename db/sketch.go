@@ -76,8 +76,8 @@ func (s sketch) spread() (out sched.Spread, err error) {
 
 // Spread tells percentiles of what was measured of attempts that ended since a
 // moment, up to some four minutes ago, of one task or (0) of all in the scope.
-// It reads a row per task, minute and measure, of a window over a day a row
-// per hour.
+// It reads a row per minute and measure, of the task or of the scope's teams;
+// of a window over a day a row per task and hour.
 func (d *DB) Spread(ctx context.Context, scope access.Scope, taskID int64, since time.Time, of ...sched.Measure) (sched.Spread, error) {
 	m, err := d.moving(ctx, scope)
 	if err != nil {
@@ -91,15 +91,24 @@ func (d *DB) Spread(ctx context.Context, scope access.Scope, taskID int64, since
 	if err != nil {
 		return sched.Spread{}, err
 	}
-	for _, p := range partsOf("sketch", done, since) {
+	parts, err := d.spreadParts(ctx, m, taskID, partsOf("sketch", done, since))
+	if err != nil {
+		return sched.Spread{}, err
+	}
+	for _, p := range parts {
 		w := p.where(m, scope, taskID)
+		if p.table == "sketch_team" {
+			w = p.total(scope)
+		}
 		w.and("kind IN ?", of)
 		if err := d.mergeInto(ctx, all, "SELECT sketch FROM "+p.table+w.sql(), w.args...); err != nil {
-			return sched.Spread{}, fmt.Errorf("read %s: %w", p.table, away(err))
+			return sched.Spread{}, reading(p.table, err)
 		}
 	}
 	return all.spread()
 }
+
+func reading(table string, err error) error { return fmt.Errorf("read %s: %w", table, away(err)) }
 
 // mergeInto holds one row at a time: there may be many.
 func (d *DB) mergeInto(ctx context.Context, all sketch, query string, args ...any) error {

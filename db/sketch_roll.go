@@ -97,15 +97,19 @@ func (d *DB) sketchMinute(ctx context.Context) (more bool, err error) {
 		if err != nil {
 			return err
 		}
-		if first.IsZero() {
-			return setMoment(tx, sketchName, edge)
+		reached := edge
+		if !first.IsZero() {
+			minute := first.Truncate(time.Minute)
+			if err := replaceSketches(tx, minute); err != nil {
+				return err
+			}
+			reached = minute.Add(time.Minute)
 		}
-		minute := first.Truncate(time.Minute)
-		if err := replaceSketches(tx, minute); err != nil {
+		more = reached.Before(edge)
+		if err := d.reachTotals(tx, next, reached); err != nil {
 			return err
 		}
-		more = minute.Add(time.Minute).Before(edge)
-		return setMoment(tx, sketchName, minute.Add(time.Minute))
+		return setMoment(tx, sketchName, reached)
 	})
 	return more, err
 }
@@ -121,7 +125,14 @@ func replaceSketches(tx *gorm.DB, minute time.Time) error {
 	if err := fail.At("sketch.minute"); err != nil {
 		return err
 	}
-	return made.store(tx, "sketch_minute", "minute_at", minute)
+	if err := made.store(tx, "sketch_minute", "minute_at", minute); err != nil {
+		return err
+	}
+	totals, err := made.totals()
+	if err != nil {
+		return err
+	}
+	return replaceTotals(tx, minute, totals)
 }
 
 // measured reads the attempts that ended in a minute.

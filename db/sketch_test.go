@@ -157,3 +157,97 @@ func TestAnAttemptWhoseInstanceIsGoneHasNoLag(t *testing.T) {
 		require.Equal(t, 1, took.Of)
 	})
 }
+
+// Of a window within the day, what all tasks took is read by teams: a row per
+// minute, whatever tasks there are.
+func TestPercentilesOfATeamAreReadFromItsTotals(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		r := rand.New(rand.NewPCG(11, 12))
+		tasks := teamTasks(t, d)
+		rollUp(t, d, t0)
+		now := t0.Add(30 * time.Minute)
+		runs := anyRuns(r, 3, 300, t0, now.Add(-4*time.Minute))
+		putRuns(t, d, tasks, runs)
+		rollUp(t, d, now)
+		exec(t, d, "DELETE FROM sketch_minute")
+		team := func(i int) access.Scope { return access.Scope{Teams: []int64{tasks[i].TeamID}} }
+		mine := func(i int) bool { return tasks[i].TeamID == tasks[0].TeamID }
+		check := func(scope access.Scope, task func(int) bool, what string) {
+			t.Helper()
+			for _, of := range []sched.Measure{sched.TookWell, sched.Lag} {
+				got, err := d.Spread(t.Context(), scope, 0, t0.Add(5*time.Minute), of)
+				require.NoError(t, err)
+				requireSpread(t, exact(runs, t0.Add(5*time.Minute), of, task), got, what)
+			}
+		}
+		check(all, func(int) bool { return true }, "all")
+		check(team(0), mine, "a team")
+		got, err := d.Spread(t.Context(), access.Scope{}, 0, t0, sched.Lag)
+		require.NoError(t, err)
+		require.Zero(t, got, "nobody's")
+
+		require.NoError(t, d.PruneStats(t.Context(), t0.Add(27*time.Hour)))
+		require.Zero(t, count(t, d, "sketch_team"))
+	})
+}
+
+// A version of ax before totals made sketches in between: those minutes, and
+// the ones around them, are read by tasks.
+func TestMinutesWithoutTotalsAreReadByTasks(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		r := rand.New(rand.NewPCG(13, 14))
+		tasks := teamTasks(t, d)
+		rollUp(t, d, t0)
+		runs := anyRuns(r, 3, 300, t0, t0.Add(30*time.Minute))
+		putRuns(t, d, tasks, runs)
+		check := func(what string) {
+			t.Helper()
+			got, err := d.Spread(t.Context(), all, 0, t0, sched.Lag)
+			require.NoError(t, err)
+			requireSpread(t, exact(runs, t0, sched.Lag, func(int) bool { return true }), got, what)
+		}
+		rollUp(t, d, t0.Add(10*time.Minute))
+		totals := count(t, d, "sketch_team")
+		require.NotZero(t, totals)
+		var mark string
+		require.NoError(t, d.View(t.Context()).Raw("SELECT value FROM settings WHERE name='stats.totals_to'").Scan(&mark).Error)
+		rollUp(t, d, t0.Add(20*time.Minute))
+		exec(t, d, "DELETE FROM sketch_team WHERE minute_at>=?", db.At(t0.Add(7*time.Minute)))
+		exec(t, d, "UPDATE settings SET value=? WHERE name='stats.totals_to'", mark)
+		rollUp(t, d, t0.Add(34*time.Minute))
+		check("after the gap")
+	})
+}
+
+// The list of tasks has of each what its own page has.
+func TestTheFiguresOfManyTasksAreThoseOfEach(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		r := rand.New(rand.NewPCG(15, 16))
+		tasks := teamTasks(t, d)
+		rollUp(t, d, t0)
+		now := t0.Add(50*time.Hour + 17*time.Minute)
+		putRuns(t, d, tasks[:2], anyRuns(r, 2, 500, t0, now.Add(-4*time.Minute)))
+		rollUp(t, d, now)
+		ids := []int64{tasks[0].ID, tasks[1].ID, tasks[2].ID}
+		for _, since := range []time.Time{t0, now.Add(-time.Hour), now.Add(-26 * time.Hour)} {
+			spreads, err := d.Spreads(t.Context(), ids, since, sched.TookWell)
+			require.NoError(t, err)
+			rates, err := d.Rates(t.Context(), ids, since)
+			require.NoError(t, err)
+			require.NotEmpty(t, spreads)
+			require.NotContains(t, spreads, tasks[2].ID, "it never ran")
+			require.NotContains(t, rates, tasks[2].ID)
+			for _, id := range ids {
+				one, err := d.Spread(t.Context(), all, id, since, sched.TookWell)
+				require.NoError(t, err)
+				require.Equal(t, one, spreads[id])
+				rate, err := d.TaskRate(t.Context(), id, since)
+				require.NoError(t, err)
+				require.Equal(t, rate, rates[id])
+			}
+		}
+	})
+}

@@ -275,6 +275,44 @@ func TestStopGivesMessagesBack(t *testing.T) {
 	})
 }
 
+// What it runs when the drain begins goes on through its end.
+func TestADrainedWorkerTakesNothingUntilTheDrainEnds(t *testing.T) {
+	t.Parallel()
+	redistest.Each(t, func(t *testing.T, r *jobs.Redis) {
+		end := make(chan struct{})
+		f := newRunner(func(m sched.Message, _ int) sched.Answer {
+			if m.InstanceID == "long" {
+				<-end
+			}
+			return sched.Answer{}
+		})
+		o := options(t, r, f)
+		o.Grace = 20 * time.Second
+		w := startWorker(t, o)
+		require.NoError(t, w.Drain(false), "it doesn't drain")
+		send(t, r, sched.Message{InstanceID: "long", Dispatch: 1})
+		f.next(t)
+		for round := range 2 {
+			require.NoError(t, w.Drain(true))
+			require.NoError(t, w.Drain(true))
+			send(t, r, sched.Message{InstanceID: "later", Dispatch: 1 + round})
+			time.Sleep(300 * time.Millisecond)
+			require.Empty(t, f.all, "a draining worker takes nothing")
+			require.NoError(t, w.Drain(false))
+			require.Equal(t, "later", f.next(t).InstanceID)
+		}
+		require.Equal(t, 1, figures(t, r)["default"].Active, "what ran before runs still")
+		close(end)
+		require.Eventually(t, func() bool { return figures(t, r)["default"].Active == 0 }, 5*time.Second, 20*time.Millisecond)
+		require.Len(t, f.times("long"), 1)
+		w.Stop()
+		require.NoError(t, w.Drain(false))
+		send(t, r, sched.Message{InstanceID: "after", Dispatch: 1})
+		time.Sleep(300 * time.Millisecond)
+		require.Empty(t, f.all, "a worker that was stopped stays so")
+	})
+}
+
 func TestAPanicOfTheRunnerBringsTheMessageBack(t *testing.T) {
 	t.Parallel()
 	r := redistest.Embedded(t)

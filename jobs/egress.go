@@ -16,6 +16,10 @@ import (
 // errBlocked marks a connection that the address rules forbid.
 var errBlocked = errors.New("the address rules of this installation forbid it")
 
+// errNoList marks one of them that the team's list might have opened, had it
+// been read.
+var errNoList = errors.New("the team's list of ranges can't be read")
+
 // EgressPolicy says which addresses targets may have. Public ones always;
 // loopback, private, link-local, shared (100.64/10), multicast, unspecified
 // and other special ones only inside Allow, which is open to every team, or,
@@ -116,7 +120,7 @@ func (e *Egress) judge(ctx context.Context, team int64, addr netip.Addr) error {
 	ok, err := e.open(ctx, team, addr, e.policy.Teams.holds)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: the team's list of ranges can't be read (%w), and without it %w", addr, err, errBlocked)
+		return fmt.Errorf("%s: %w (%w), and without it %w", addr, errNoList, err, errBlocked)
 	case !ok:
 		return fmt.Errorf("%s: %w", addr, errBlocked)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
@@ -62,23 +61,8 @@ type HTTP struct {
 
 // NewHTTP makes the executor.
 func NewHTTP(o HTTPOptions) *HTTP {
-	dial := &dialer{
-		net: &net.Dialer{KeepAlive: 15 * time.Second, ControlContext: o.Egress.ControlContext, Resolver: o.Resolve},
-		tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs, NextProtos: []string{"http/1.1"}},
-	}
-	plain := new(http.Protocols)
-	plain.SetHTTP1(true) // sentMark counts bytes of one connection per call
-	kept := &http.Transport{
-		Proxy:                  nil, // an address rule that a proxy gets around is none
-		DialContext:            dial.plain,
-		DialTLSContext:         dial.secure,
-		MaxIdleConns:           1024,
-		MaxIdleConnsPerHost:    256,
-		IdleConnTimeout:        idleFor,
-		MaxResponseHeaderBytes: maxHeader,
-		DisableCompression:     true, // a bomb stays as small as it came
-		Protocols:              plain,
-	}
+	kept := newTransport(o.Egress, o.RootCAs, o.Resolve)
+	kept.MaxIdleConns, kept.MaxIdleConnsPerHost, kept.IdleConnTimeout = 1024, 256, idleFor
 	fresh := kept.Clone()
 	fresh.DisableKeepAlives = true
 	return &HTTP{o: o, kept: kept, fresh: fresh}

@@ -3,7 +3,9 @@ package jobs
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"net"
+	"net/http"
 	"time"
 )
 
@@ -18,6 +20,26 @@ const connectTimeout = time.Minute
 type dialer struct {
 	net *net.Dialer
 	tls *tls.Config
+}
+
+// newTransport calls only where the address rules let it, over HTTP/1.1 and
+// verified TLS, without proxies and compression. roots and resolve may be nil:
+// the system's.
+func newTransport(e *Egress, roots *x509.CertPool, resolve *net.Resolver) *http.Transport {
+	dial := &dialer{
+		net: &net.Dialer{KeepAlive: 15 * time.Second, ControlContext: e.ControlContext, Resolver: resolve},
+		tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, NextProtos: []string{"http/1.1"}},
+	}
+	plain := new(http.Protocols)
+	plain.SetHTTP1(true) // sentMark counts bytes of one connection per call
+	return &http.Transport{
+		Proxy:                  nil, // an address rule that a proxy gets around is none
+		DialContext:            dial.plain,
+		DialTLSContext:         dial.secure,
+		MaxResponseHeaderBytes: maxHeader,
+		DisableCompression:     true, // a bomb stays as small as it came
+		Protocols:              plain,
+	}
 }
 
 // callOf is the key of the context of a call, inside the one that the

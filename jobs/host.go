@@ -23,8 +23,11 @@ type Host struct {
 	Worker *Worker
 	Loops  []Loop
 	Chores []MaintenanceJob
-	Before func() // called when the stop begins; may be nil
-	Log    *slog.Logger
+	// Deliver takes hints to channels that have messages; nil: this process
+	// sends none.
+	Deliver *Deliverer
+	Before  func() // called when the stop begins; may be nil
+	Log     *slog.Logger
 }
 
 // Run works until ctx is done. Then nothing new is taken, running work ends
@@ -35,6 +38,9 @@ func (h Host) Run(ctx context.Context) error {
 	inner, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer all.Wait()
 	defer stop()
+	if h.Worker != nil {
+		h.Node.OnDrain(h.Worker.Drain)
+	}
 	all.Go(func() { h.Node.Live(inner) })
 	all.Go(func() { h.Hints.Listen(inner, h.Node.CancelCall) })
 	all.Go(func() { RunLoops(inner, h.Log, h.Loops...) })
@@ -46,6 +52,12 @@ func (h Host) Run(ctx context.Context) error {
 	stopChores, err := h.startChores()
 	if err != nil {
 		return err
+	}
+	if h.Deliver != nil {
+		if err := h.Deliver.Start(); err != nil {
+			return err
+		}
+		defer h.Deliver.Stop() // before the loops end: what they began is waited for
 	}
 	<-ctx.Done()
 	h.Log.Info("stopping")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ax/app/fault"
+	"ax/app/sched"
 
 	"github.com/hibiken/asynq"
 )
@@ -16,29 +17,11 @@ import (
 // of many viewers must not cost Redis more than one.
 const inspectFor = 2 * time.Second
 
-// QueueFigures is what Asynq says of one queue. The ledger's own figures are
-// the truth; these tell how the carrier does.
-type QueueFigures struct {
-	Name      string
-	Weight    int
-	Pending   int // ready to be taken
-	Active    int // in a handler
-	Scheduled int // due later
-	Retry     int // come back later: retries and deferrals
-	Archived  int // given up by Asynq; ax never does that
-	Paused    bool
-	Latency   time.Duration // age of the oldest pending message
-	Memory    int64         // bytes, by samples
-}
+// QueueFigures is what Asynq says of one queue.
+type QueueFigures = sched.CarrierQueue
 
 // CarrierFigures are all queues at one moment.
-type CarrierFigures struct {
-	At        time.Time
-	Queues    []QueueFigures // by name
-	Memory    int64          // bytes that Redis uses; 0: not known (embedded)
-	MaxMemory int64          // bytes; 0: no limit
-	Policy    string         // what Redis throws away when memory is short, such as noeviction; empty: not known (embedded)
-}
+type CarrierFigures = sched.CarrierFigures
 
 // Inspector reads and pauses queues. It is safe for concurrent use.
 type Inspector struct {
@@ -89,15 +72,29 @@ func (i *Inspector) read(ctx context.Context, now time.Time) (CarrierFigures, er
 			Latency: info.Latency, Memory: info.MemoryUsage,
 		})
 	}
+	return out, i.own(ctx, &out)
+}
+
+// own are Redis's figures of itself. A field that is missing or strange is
+// shown as not known.
+func (i *Inspector) own(ctx context.Context, out *CarrierFigures) error {
+	began := time.Now()
+	if err := i.redis.Ping(ctx); err != nil {
+		return err
+	}
+	out.RoundTrip = time.Since(began)
 	info, err := i.redis.info(ctx, "memory")
 	if err != nil {
-		return out, err
+		return err
 	}
-	// A field that is missing or strange is shown as not known.
 	out.Memory, _ = strconv.ParseInt(info["used_memory"], 10, 64)
 	out.MaxMemory, _ = strconv.ParseInt(info["maxmemory"], 10, 64)
 	out.Policy = info["maxmemory_policy"]
-	return out, nil
+	if info, err = i.redis.info(ctx, "clients"); err != nil {
+		return err
+	}
+	out.Clients, _ = strconv.Atoi(info["connected_clients"])
+	return nil
 }
 
 // show makes the queues known to Asynq, which calls a queue unknown that it

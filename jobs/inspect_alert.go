@@ -18,10 +18,10 @@ func (i *Inspector) Readings(ctx context.Context, q alert.Question, _ time.Time)
 	if err != nil {
 		return nil, err
 	}
-	return f.readings(q.Metric), nil
+	return readings(f, q.Metric), nil
 }
 
-func (f CarrierFigures) readings(m alert.Metric) []alert.Reading {
+func readings(f CarrierFigures, m alert.Metric) []alert.Reading {
 	r := alert.Reading{Subject: alert.Subject{Kind: alert.HouseSubject, Key: "redis", Name: "Redis"}, Detail: f.Policy}
 	switch {
 	case m == alert.RedisMemory && f.MaxMemory > 0:

@@ -59,14 +59,24 @@ const (
 
 // Worker takes messages and lets the runner answer them.
 type Worker struct {
-	o       WorkerOptions
-	servers []*asynq.Server
+	o WorkerOptions
+
+	mu       sync.Mutex
+	servers  []*asynq.Server
+	halted   bool
+	stopped  bool
+	retiring sync.WaitGroup // servers of before a drain, which end what they run
 }
 
 // NewWorker makes a worker that stands still until Start.
 func NewWorker(o WorkerOptions) *Worker {
-	o = o.withDefaults()
-	w := &Worker{o: o}
+	w := &Worker{o: o.withDefaults()}
+	w.servers = w.newServers()
+	return w
+}
+
+func (w *Worker) newServers() (servers []*asynq.Server) {
+	o := w.o
 	for i := range o.Servers {
 		slots := o.Slots / o.Servers
 		if i < o.Slots%o.Servers {
@@ -76,9 +86,9 @@ func NewWorker(o WorkerOptions) *Worker {
 		if i == 0 {
 			forward = o.Forward
 		}
-		w.servers = append(w.servers, asynq.NewServerFromRedisClient(o.Redis.Client(), w.config(slots, forward)))
+		servers = append(servers, asynq.NewServerFromRedisClient(o.Redis.Client(), w.config(slots, forward)))
 	}
-	return w
+	return servers
 }
 
 func (o WorkerOptions) withDefaults() WorkerOptions {
@@ -116,10 +126,20 @@ func (w *Worker) Slots() int { return w.o.Slots }
 
 // Start begins to take messages. It does not need Redis to be there yet.
 func (w *Worker) Start() error {
-	for _, s := range w.servers {
+	w.mu.Lock()
+	servers := w.servers
+	w.mu.Unlock()
+	if err := w.start(servers); err != nil {
+		w.Stop()
+		return fmt.Errorf("start worker: %w", err)
+	}
+	return nil
+}
+
+func (w *Worker) start(servers []*asynq.Server) error {
+	for _, s := range servers {
 		if err := s.Start(asynq.HandlerFunc(w.handle)); err != nil {
-			w.Stop()
-			return fmt.Errorf("start worker: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -127,18 +147,55 @@ func (w *Worker) Start() error {
 
 // Halt ends the taking of messages; what runs goes on. It may be called more
 // than once.
-func (w *Worker) Halt() { w.each((*asynq.Server).Stop) }
+func (w *Worker) Halt() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.halt()
+}
+
+func (w *Worker) halt() {
+	w.halted = true
+	eachServer(w.servers, (*asynq.Server).Stop)
+}
+
+// Drain halts, and takes messages again when on is false. A server of Asynq that
+// was halted can't go on: new ones take its place, while it ends what it runs.
+// Until then the worker may run more at once than it has slots.
+func (w *Worker) Drain(on bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if on || w.stopped || !w.halted {
+		if on {
+			w.halt()
+		}
+		return nil
+	}
+	fresh := w.newServers()
+	if err := w.start(fresh); err != nil {
+		eachServer(fresh, (*asynq.Server).Shutdown)
+		return fmt.Errorf("take messages again: %w", err)
+	}
+	old := w.servers
+	w.servers, w.halted = fresh, false
+	w.retiring.Go(func() { eachServer(old, (*asynq.Server).Shutdown) })
+	return nil
+}
 
 // Stop halts, waits for what runs (grace and 10 s at most), gives what is
 // left back to Redis and leaves.
 func (w *Worker) Stop() {
-	w.Halt()
-	w.each((*asynq.Server).Shutdown)
+	w.mu.Lock()
+	w.halt()
+	w.stopped = true
+	servers := w.servers
+	w.mu.Unlock()
+	eachServer(servers, (*asynq.Server).Shutdown)
+	w.retiring.Wait()
 }
 
-func (w *Worker) each(do func(*asynq.Server)) {
+func eachServer(servers []*asynq.Server, do func(*asynq.Server)) {
 	var all sync.WaitGroup
-	for _, s := range w.servers {
+	for _, s := range servers {
 		all.Go(func() { do(s) })
 	}
 	all.Wait()

@@ -104,7 +104,7 @@ func (p DashboardPage) clocks(ctx context.Context) []attention {
 		a := attention{
 			rank: rankWarning, kind: "clock", id: n.ID, href: "/nodes",
 			state: ui.State{Icon: "clock", Class: "retry", Word: t(ctx, "Clock")},
-			title: t(ctx, "The clock of %s is off by %s", processName(n), offsetText(ctx, n.ClockOffset)),
+			title: t(ctx, "The clock of %s is off by %s", n.Name(), offsetText(ctx, n.ClockOffset)),
 			words: t(ctx, "against the database; over %s it stops planning", duration(ctx, sched.ClockStop)),
 		}
 		if n.ClockOffset.Abs() >= p.Alarms.ClockOffset {
@@ -183,7 +183,7 @@ func (p DashboardPage) offline(ctx context.Context) []attention {
 		if n.ClosedAt.IsZero() && !lives(n, viewer(ctx).Now, p.Beats) {
 			list = append(list, attention{
 				rank: rankHeld, kind: "node", id: n.ID, state: nodeState(ctx, "dead"), href: "/nodes",
-				title: t(ctx, "Node %s is offline", processName(n)), since: n.BeatAt,
+				title: t(ctx, "Node %s is offline", n.Name()), since: n.BeatAt,
 				words: t(ctx, "last beat %s", clock(ctx, n.BeatAt)),
 			})
 		}

@@ -68,6 +68,11 @@ var auditWords = map[string]string{
 	"letter.edit":     msg("Changed the dead letter"),
 	"letter.replay":   msg("Replayed the dead letter"),
 
+	"queue.pause":  msg("Paused the queue"),
+	"queue.resume": msg("Resumed the queue"),
+	"node.drain":   msg("Drained the node"),
+	"node.resume":  msg("Let take work again: the node"),
+
 	"calendar.create": msg("Created the calendar"),
 	"calendar.update": msg("Changed the calendar"),
 	"calendar.days":   msg("Changed days of the calendar"),

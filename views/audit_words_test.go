@@ -16,7 +16,7 @@ import (
 
 // action is how actions are named: the kind of object, then what was done.
 // Kinds that are new are found by the field Action of an entry, too.
-var action = regexp.MustCompile(`^(access|calendar|incident|delivery|instance|letter|rule|subscription|silence|session|setup|task|team|token|user|secret|invitation|channel|allow|second_step|oidc)\.[a-z_]+$`)
+var action = regexp.MustCompile(`^(access|calendar|instance|letter|rule|subscription|silence|session|setup|task|team|token|user|secret|invitation|channel|allow|second_step|oidc|queue|node|incident|delivery)\.[a-z_]+$`)
 
 // noActions are literals of that form that name something else.
 var noActions = map[string]bool{

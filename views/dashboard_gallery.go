@@ -15,7 +15,16 @@ func dashboardExamples() []Example {
 	looker.MayCreate = false
 	away := sampleCalm()
 	away.Queues.RedisAway = true
+	hour := sampleCalm()
+	hour.Span, hour.Outcomes = sched.SpanHour, make([]sched.Bucket, 60)
+	week := sampleBusy()
+	week.Span, week.Outcomes = sched.SpanWeek, append(sampleHours(), sampleHours()[:4]...)
+	for i := range week.Outcomes {
+		week.Outcomes[i].At = ago(167*time.Hour - time.Duration(i)*6*time.Hour).Truncate(time.Hour)
+	}
 	return []Example{
+		{Name: "dashboard-hour-empty", Component: Dashboard(hour)},
+		{Name: "dashboard-week", Component: Dashboard(week)},
 		{Name: "dashboard-busy", Component: Dashboard(sampleBusy())},
 		{Name: "dashboard-calm", Component: Dashboard(sampleCalm())},
 		{Name: "dashboard-redis-away", Component: Dashboard(away)},
@@ -37,6 +46,7 @@ func ahead(d time.Duration) time.Time { return sampleTime(-d) }
 
 func sampleBusy() DashboardPage {
 	return DashboardPage{
+		Span: sched.SpanDay, Outcomes: sampleHours(),
 		Figures: sched.Dashboard{
 			DueSoon: 1284, FirstDue: ahead(23 * time.Second),
 			Open: map[sched.State]int{sched.Pending: 40, sched.Queued: 439, sched.Retrying: 12, sched.Running: 37, sched.Awaiting: 9},
@@ -109,6 +119,7 @@ func sampleCalm() DashboardPage {
 		p.Figures.Buckets[i].Counts = map[sched.State]int{sched.Succeeded: 180 + i*53%70}
 		p.Figures.Buckets[i].Retried = 0
 	}
+	p.Outcomes = p.Figures.Buckets
 	p.Errors, p.More, p.New, p.Teams = nil, ErrorsMore{}, Counted{}, nil
 	p.Queues.Rows, p.Queues.Nodes = p.Queues.Rows[:1], p.Figures.Nodes
 	return p

@@ -192,6 +192,8 @@ func bytesText(n int64) string {
 		return number(n) + " B"
 	case n < 1<<20:
 		return trimZero(float64(n)/(1<<10)) + " KB"
+	case n >= 1<<30:
+		return trimZero(float64(n)/(1<<30)) + " GB"
 	}
 	return trimZero(float64(n)/(1<<20)) + " MB"
 }

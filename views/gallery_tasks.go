@@ -91,13 +91,30 @@ func shownRuns(n int, usual time.Duration, states ...sched.State) []sched.Run {
 	return runs
 }
 
+// shownFacts has figures of a week as the runs of it are.
+func shownFacts(runs []sched.Run) sched.TaskFacts {
+	f := sched.TaskFacts{Runs: runs}
+	var took []time.Duration
+	for _, r := range runs[len(runs)-9:] {
+		switch {
+		case r.State == sched.Succeeded:
+			f.Week.Succeeded++
+			took = append(took, r.Took())
+		case r.State.Bad():
+			f.Week.Bad++
+		}
+	}
+	f.Took = sched.Spread{P50: sched.Percentile(took, 50), P99: sched.Percentile(took, 99), Of: len(took)}
+	return f
+}
+
 func shownTaskRows() []TaskRow {
 	const ok, fail = sched.Succeeded, sched.Failed
 	row := func(code, name string, usual time.Duration, states []sched.State, change func(*sched.Task)) TaskRow {
 		task := shownTask()
 		task.Code, task.Name, task.Tags, task.Version = code, name, nil, 3
 		change(&task)
-		return TaskRow{Task: task, MayPause: true, Facts: sched.TaskFacts{Runs: shownRuns(60, usual, states...)}}
+		return TaskRow{Task: task, MayPause: true, Facts: shownFacts(shownRuns(60, usual, states...))}
 	}
 	cron := func(t *sched.Task, expr, zone string, next time.Time) {
 		t.Spec.Schedule.Cron, t.Spec.Schedule.Timezone, t.NextFireAt = expr, zone, next
@@ -137,7 +154,7 @@ func shownTaskRows() []TaskRow {
 			t.CreatedAt = sampleTime(2 * time.Hour)
 		}),
 	}
-	rows[len(rows)-1].Facts.Runs = nil
+	rows[len(rows)-1].Facts = sched.TaskFacts{}
 	rows[0].MayPause = false
 	return rows
 }
@@ -205,7 +222,9 @@ func shownTaskPage() TaskPage {
 	p := TaskPage{Task: shownTask(), Team: "payments", Audit: AuditOf("task", "7"), May: TaskRights{Run: true, Pause: true, Edit: true, Move: true}}
 	r := &p.Report
 	r.Runs = shownRuns(60, 44*time.Second, fail, fail, fail, ok, sched.TimedOut, ok, fail, sched.Lost, fail)
-	r.P50, r.P95, r.P99, r.Timed = 43600*time.Millisecond, 68*time.Second, 92*time.Second, 51
+	r.Latest = sched.Spread{P50: 43600 * time.Millisecond, P95: 68 * time.Second, P99: 92 * time.Second, Of: 51}
+	r.Took = sched.Spread{P50: 41300 * time.Millisecond, P95: 64 * time.Second, P99: 97 * time.Second, Of: 2}
+	r.Lag = sched.Spread{P50: 38 * time.Millisecond, P95: 90 * time.Millisecond, P99: 212 * time.Millisecond, Of: 7}
 	r.Week, r.Waiting = sched.Rate{Succeeded: 2, Bad: 5}, 1
 	for i := range 5 {
 		p.Coming.Runs = append(p.Coming.Runs, p.Task.NextFireAt.AddDate(0, 0, i))
@@ -239,7 +258,8 @@ func shownPausedTask() TaskPage {
 	p.Task.Spec.Payload = nil
 	p.Task.PausedFrom, p.Task.PausedUntil = sampleTime(time.Hour), sampleTime(-42*time.Hour)
 	p.Report.Runs = shownRuns(60, 300*time.Millisecond, sched.Skipped, sched.Skipped)
-	p.Report.P50, p.Report.P95, p.Report.P99 = 280*time.Millisecond, 400*time.Millisecond, 600*time.Millisecond
+	p.Report.Took = sched.Spread{P50: 280 * time.Millisecond, P95: 400 * time.Millisecond, P99: 600 * time.Millisecond, Of: 1204}
+	p.Report.Latest, p.Report.Lag = p.Report.Took, sched.Spread{P50: 900 * time.Millisecond, P99: 75 * time.Second, Of: 1204}
 	p.Report.Week = sched.Rate{Succeeded: 1204}
 	p.Last = shownLast(p.Report.Runs)
 	p.May = TaskRights{Run: true, Pause: true}

@@ -42,9 +42,6 @@ func places(nodes []sched.NodeInfo, now time.Time, p sched.Pulse) (busy, slots i
 	return busy, slots
 }
 
-// processName is what people call a node: its host and process.
-func processName(n sched.NodeInfo) string { return n.Host + ":" + strconv.Itoa(n.PID) }
-
 // look is the state of a node. A beat is late when it is over its time by more
 // than the pause before a failed one is tried again: beats take a moment
 // themselves.
@@ -65,6 +62,14 @@ func (p NodesPage) look(ctx context.Context, n sched.NodeInfo) ui.State {
 	return nodeState(ctx, "alive")
 }
 
+// columns of the table.
+func (p NodesPage) columns() string {
+	if p.MaySwitch {
+		return "8"
+	}
+	return "7"
+}
+
 // lastSign says when the node was heard of last, or how it ended.
 func (p NodesPage) lastSign(ctx context.Context, n sched.NodeInfo) string {
 	switch {
@@ -81,7 +86,7 @@ func (p NodesPage) declarer(ctx context.Context, n sched.NodeInfo) string {
 	i := slices.IndexFunc(p.Nodes, func(o sched.NodeInfo) bool { return o.ID == n.DeclaredBy })
 	switch {
 	case i >= 0:
-		return t(ctx, "declared by %s", processName(p.Nodes[i]))
+		return t(ctx, "declared by %s", p.Nodes[i].Name())
 	case n.DeclaredBy != "":
 		return t(ctx, "declared by a node that is gone")
 	}

@@ -54,7 +54,7 @@ func (p QueuesPage) figures(ctx context.Context) []ui.Figure {
 		{Label: t(ctx, "Due and not begun"), Value: number(due), Sub: tn(ctx, "in %d queues, by the ledger", len(p.Rows)), Href: InstanceQuery{Group: sched.GroupWaiting}.Path()},
 		{Label: t(ctx, "Ready in Redis"), Value: number(ready), Sub: t(ctx, "for the next free place")},
 		{Label: t(ctx, "In a worker"), Value: number(active), Sub: t(ctx, "%s come later", number(later)), Href: InstanceQuery{Group: sched.GroupRunning}.Path()},
-		wait,
+		wait, p.memoryFigure(ctx), p.tripFigure(ctx),
 	}
 	if p.RedisAway {
 		for i := range figures[1:] {
@@ -91,17 +91,51 @@ func (p QueuesPage) wait(ctx context.Context, d time.Duration) string {
 	return duration(ctx, d)
 }
 
-// depth is how far the queue is on its way to the alarm, and the colour for
-// it.
-func (p QueuesPage) depth(q QueueFigures) (class, width string) {
-	share := 0.0
-	if p.Alarms.QueueDepth > 0 {
-		share = min(float64(q.Due)/float64(p.Alarms.QueueDepth), 1)
+// memoryFigure is how much of its memory Redis uses. It must never throw work
+// away when that is full.
+func (p QueuesPage) memoryFigure(ctx context.Context) ui.Figure {
+	f := ui.Figure{Label: t(ctx, "Redis memory"), Value: dash, Sub: t(ctx, "runs inside of ax")}
+	if p.Carrier.Memory == 0 {
+		return f
 	}
-	if share >= 1 {
-		return "f-fail", "100"
+	f.Value, f.Unit = withUnit(bytesText(p.Carrier.Memory))
+	of := t(ctx, "no limit")
+	if p.Carrier.MaxMemory > 0 {
+		of = t(ctx, "of %s", bytesText(p.Carrier.MaxMemory))
 	}
-	return "f-acc", dec(100*share, 2)
+	f.Sub = joined(" · ", of, p.Carrier.Policy)
+	evicts := p.Carrier.Policy != "" && p.Carrier.Policy != "noeviction"
+	f.Alarm = evicts || p.Carrier.MaxMemory > 0 && 10*p.Carrier.Memory > 9*p.Carrier.MaxMemory
+	return f
+}
+
+// tripFigure is how long Redis takes to answer.
+func (p QueuesPage) tripFigure(ctx context.Context) ui.Figure {
+	f := ui.Figure{Label: t(ctx, "Redis round trip"), Value: dash}
+	if trip := p.Carrier.RoundTrip; trip > 0 {
+		f.Value, f.Unit = dec(float64(trip)/float64(time.Millisecond), 2), " ms"
+	}
+	if p.Carrier.Clients > 0 {
+		f.Sub = tn(ctx, "%d connections", p.Carrier.Clients)
+	}
+	return f
+}
+
+// flow is what comes into the queue and leaves it, a second.
+func (p QueuesPage) flow(queue string) string {
+	trend, known := p.Trends[queue]
+	if !known {
+		return dash
+	}
+	return perSecond(trend.In) + " · " + perSecond(trend.Out)
+}
+
+// perSecond has a digit behind the point below ten.
+func perSecond(rate float64) string {
+	if rate < 10 {
+		return dec(rate, 1)
+	}
+	return number(int(rate + .5))
 }
 
 // look is the state of a queue.

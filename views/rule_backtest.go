@@ -91,12 +91,13 @@ func (i TestIncident) then(ctx context.Context) string {
 	return t(ctx, "still open")
 }
 
-// summary is the sentence above the chart, in parts: the number stands out.
-func (b BackTest) acted(ctx context.Context) string {
+// said goes on after how many incidents there would have been.
+func (b BackTest) said(ctx context.Context) string {
+	span, messages := tn(ctx, "%d d", b.days()), number(b.Messages)
 	if b.Real == 0 {
-		return ""
+		return t(ctx, "within %s, and %s messages.", span, messages)
 	}
-	return t(ctx, "people acted on %s", number(b.Acted))
+	return t(ctx, "within %s, and %s messages; people acted on %s.", span, messages, number(b.Acted))
 }
 
 // testShown is how many incidents the table has.

@@ -15,6 +15,7 @@ var settingGroups = []struct{ name, word string }{
 	{"scheduler", msg("Planning")},
 	{"node", msg("Nodes")},
 	{"worker", msg("Workers")},
+	{"mail", msg("Mail server")},
 	{"defaults", msg("What a new task gets")},
 	{"alarms", msg("Where the console begins to warn")},
 }
@@ -92,6 +93,12 @@ var settingWords = map[string]string{
 	"defaults.timeout_seconds":      msg("Longer work holds a worker's place; it should answer 202 and send a receipt."),
 	"defaults.retries":              msg("Repeats of a failed attempt before the dead letter. Most faults of a target are over within two minutes."),
 	"defaults.retry_delays_seconds": msg("Pauses before them."),
+
+	"mail.addr":     msg("The mail server that alerts are sent through. Empty: no alerts by e-mail."),
+	"mail.username": msg("What the mail server knows ax by. Empty: it asks for nothing."),
+	"mail.password": msg("Shown to nobody."),
+	"mail.from":     msg("Who the mails are from."),
+	"mail.tls":      msg("starttls encrypts after the greeting, tls from the first byte; none sends mail and password in the clear."),
 
 	"alarms.clock_offset": msg("A node's clock against the ledger's. Over 30 s it also stops planning."),
 	"alarms.queue_depth":  msg("Instances that are due and have not begun, per queue."),

@@ -97,24 +97,38 @@ func (p TaskPage) figures(ctx context.Context) []ui.Figure {
 			success.Sub, success.Alarm = t(ctx, "%s of %s failed", number(rate.Bad), number(rate.Ended())), true
 		}
 	}
-	figures := []ui.Figure{p.nextFigure(ctx), success}
-	for _, q := range []struct {
-		label string
-		value time.Duration
-	}{{"P50", p.Report.P50}, {"P95", p.Report.P95}, {"P99", p.Report.P99}} {
-		f := ui.Figure{Label: q.label, Value: dash, Sub: t(ctx, "no good run yet")}
-		if p.Report.Timed > 0 {
-			f.Value, f.Unit = splitUnit(duration(ctx, q.value))
-			f.Sub = tn(ctx, "last %d good runs", p.Report.Timed)
-			if p.Report.Weekly {
-				f.Sub = tn(ctx, "%d good attempts in 7 d", p.Report.Timed)
-			}
-		}
-		figures = append(figures, f)
-	}
-	figures[4].Sub = t(ctx, "limit per attempt %s", duration(ctx, p.Task.Spec.Policy.Timeout()))
+	figures := append([]ui.Figure{p.nextFigure(ctx), success}, p.tookFigures(ctx)...)
+	figures = append(figures, p.lagFigure(ctx))
 	waiting := ui.Figure{Label: t(ctx, "Waiting"), Value: number(p.Report.Waiting), Sub: t(ctx, "pending, queued, retrying"), Href: taskInstancesURL(p.Task.Code, sched.GroupWaiting)}
 	return append(figures, waiting)
+}
+
+// tookFigures are the percentiles of the week; of the latest runs for a task
+// that runs too seldom, or too short a while ago, to have any.
+func (p TaskPage) tookFigures(ctx context.Context) []ui.Figure {
+	took, sub := p.Report.Took, t(ctx, "no good run yet")
+	if took.Of > 0 {
+		sub = tn(ctx, "%d good attempts in 7 d", took.Of)
+	} else if took = p.Report.Latest; took.Of > 0 {
+		sub = tn(ctx, "last %d good runs", took.Of)
+	}
+	figures := []ui.Figure{{Label: "P50", Sub: sub}, {Label: "P95", Sub: sub}, {Label: "P99", Sub: t(ctx, "limit per attempt %s", duration(ctx, p.Task.Spec.Policy.Timeout()))}}
+	for i, d := range []time.Duration{took.P50, took.P95, took.P99} {
+		if figures[i].Value = dash; took.Of > 0 {
+			figures[i].Value, figures[i].Unit = splitUnit(duration(ctx, d))
+		}
+	}
+	return figures
+}
+
+// lagFigure is how late runs began within the week.
+func (p TaskPage) lagFigure(ctx context.Context) ui.Figure {
+	f := ui.Figure{Label: t(ctx, "Lag P50 · P99, 7 d"), Value: dash, Sub: t(ctx, "nothing began in 7 d")}
+	if lag := p.Report.Lag; lag.Of > 0 {
+		f.Value, f.Unit = lagText(ctx, lag.P50, lag.P99)
+		f.Sub = tn(ctx, "of %d runs", lag.Of)
+	}
+	return f
 }
 
 func (p TaskPage) nextFigure(ctx context.Context) ui.Figure {

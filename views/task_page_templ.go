@@ -975,7 +975,7 @@ func taskRuns(p TaskPage) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		if chart := runChart(ctx, p.Report.Runs, p.Report.P50, p.Report.P99); len(chart.Columns.Bars) > 0 {
+		if chart := runChart(ctx, p.Report.Runs, p.Report.Latest.P50, p.Report.Latest.P99); len(chart.Columns.Bars) > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "<section class=\"sec\" data-test=\"runs\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

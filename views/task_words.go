@@ -186,21 +186,6 @@ func runMarks(runs []sched.Run) []RunMark {
 	return out
 }
 
-// runsRate counts what ended in the runs, and gives the durations of those that
-// succeeded.
-func runsRate(runs []sched.Run) (rate sched.Rate, took []time.Duration) {
-	for _, r := range runs {
-		switch {
-		case r.State == sched.Succeeded:
-			rate.Succeeded++
-			took = append(took, r.Took())
-		case r.State.Bad():
-			rate.Bad++
-		}
-	}
-	return rate, took
-}
-
 // oftenSentence says how many runs a month has, or a year when it has fewer than
 // one a month; "" when they are not counted.
 func oftenSentence(ctx context.Context, perYear int) string {

@@ -132,10 +132,10 @@ func TestPercentilesSayWhatTheyAreOf(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]sched.TaskReport{
 		"no good run yet":          {},
-		"last good run":            {P50: time.Second, Timed: 1},
-		"last 51 good runs":        {P50: time.Second, Timed: 51},
-		"900 good attempts in 7 d": {P50: time.Second, Timed: 900, Weekly: true},
-		"1 good attempt in 7 d":    {P50: time.Second, Timed: 1, Weekly: true},
+		"last 1 good run":          {Latest: sched.Spread{P50: time.Second, Of: 1}},
+		"last 51 good runs":        {Latest: sched.Spread{P50: time.Second, Of: 51}},
+		"900 good attempts in 7 d": {Took: sched.Spread{P50: time.Second, Of: 900}, Latest: sched.Spread{Of: 51}},
+		"1 good attempt in 7 d":    {Took: sched.Spread{P50: time.Second, Of: 1}, Latest: sched.Spread{Of: 51}},
 	} {
 		require.Equal(t, want, TaskPage{Task: shownTask(), Report: r}.figures(t.Context())[2].Sub)
 	}

@@ -236,12 +236,12 @@ func (r TaskRow) nextLine(ctx context.Context) string {
 	return t(ctx, "next %s", clock(ctx, at))
 }
 
-// rate is the share of the runs shown that succeeded, and their P50 and P99.
+// rate is the share that succeeded of what ended within seven days, and P50 and
+// P99 of the attempts that succeeded in them.
 func (r TaskRow) rate(ctx context.Context) (share, spans string) {
-	rate, took := runsRate(r.Facts.Runs)
-	if len(took) == 0 {
-		return percent(int64(rate.Succeeded), int64(rate.Ended())), ""
+	share = percent(int64(r.Facts.Week.Succeeded), int64(r.Facts.Week.Ended()))
+	if took := r.Facts.Took; took.Of > 0 {
+		spans = duration(ctx, took.P50) + " · " + duration(ctx, took.P99)
 	}
-	return percent(int64(rate.Succeeded), int64(rate.Ended())),
-		duration(ctx, sched.Percentile(took, 50)) + " · " + duration(ctx, sched.Percentile(took, 99))
+	return share, spans
 }

@@ -105,6 +105,16 @@ func (a Actor) CheckShared(v Verb, team int64) error {
 	return &Denial{Verb: v, Team: 0, why: fault.Denied("This is of the whole installation: administrators change it")}
 }
 
+// CheckAll is Check for what all teams share, such as a queue: the actor must
+// have v in each of them.
+func (a Actor) CheckAll(v Verb, teams []Team) error {
+	without := func(t Team) bool { return !a.Can(v, t.ID) }
+	if a.Can(v, 0) || len(teams) > 0 && !slices.ContainsFunc(teams, without) {
+		return nil
+	}
+	return &Denial{Verb: v, why: fault.Denied("This touches all teams: it needs an administrator, or the role %s in each of them", string(minRole[v]))}
+}
+
 // Denial is the fault of Check with what was asked for, so that the refusal
 // can stand in the audit of the team.
 type Denial struct {

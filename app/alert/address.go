@@ -27,37 +27,35 @@ var vendorHosts = map[ChannelKind][]string{
 // is what is called, and hint what of it may be shown: the host and, of a long
 // one, the last four characters. The error is a fault of field "url".
 func CheckAddress(kind ChannelKind, raw string) (clean, hint string, err error) {
-	bad := func(format string, args ...any) (string, string, error) {
-		return "", "", fault.Invalid(fault.Field("url", format, args...))
-	}
+	bad := func(f fault.FieldError) (string, string, error) { return "", "", fault.Invalid(f) }
 	clean = strings.TrimFunc(raw, func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc) })
 	switch {
 	case kind == Email:
-		return bad("a channel of e-mail has no address of a robot")
+		return bad(fault.Field("url", "a channel of e-mail has no address of a robot"))
 	case clean == "":
-		return bad("an address is needed")
+		return bad(fault.Field("url", "an address is needed"))
 	case len(clean) > MaxAddress:
-		return bad("at most %d characters", MaxAddress)
+		return bad(fault.Field("url", "at most %d characters", MaxAddress))
 	}
 	for _, r := range clean {
 		switch {
 		case unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Cc):
-			return bad("there is a space, a line break or a hidden character within the address")
+			return bad(fault.Field("url", "there is a space, a line break or a hidden character within the address"))
 		case r >= 0xff01 && r <= 0xff5e || r == '。' || r == '、':
-			return bad("the character %q is a full-width one; write it in half width", r)
+			return bad(fault.Field("url", "the character %q is a full-width one; write it in half width", r))
 		}
 	}
 	u, err := url.Parse(clean)
 	switch {
 	case err != nil || u.Opaque != "" || u.Hostname() == "":
-		return bad("an address such as https://host/path is needed")
+		return bad(fault.Field("url", "an address such as https://host/path is needed"))
 	case u.User != nil:
-		return bad("the address must not hold a user and a password")
+		return bad(fault.Field("url", "the address must not hold a user and a password"))
 	case u.Scheme != "https" && (u.Scheme != "http" || kind != Webhook):
 		if kind == Webhook {
-			return bad("the address must begin with https:// or http://")
+			return bad(fault.Field("url", "the address must begin with https:// or http://"))
 		}
-		return bad("the address must begin with https://")
+		return bad(fault.Field("url", "the address must begin with https://"))
 	}
 	u.Fragment, u.RawFragment = "", ""
 	clean = u.String()

@@ -80,7 +80,7 @@ func BackTest(r Rule, s Series) Trial {
 }
 
 // spells are the stretches of a line that break the rule, by cause.
-func (r Rule) spells(l Past, end time.Time) map[string][]spell {
+func (r Rule) spells(l Track, end time.Time) map[string][]spell {
 	m := r.Meter()
 	out := map[string][]spell{}
 	for i, p := range l.Points {

@@ -14,11 +14,11 @@ func minute(n float64) time.Time { return noon().Add(time.Duration(n * float64(t
 
 func task(code string) alert.Subject { return alert.Subject{Kind: alert.TaskSubject, Key: code} }
 
-func lineOf(code string, points ...alert.Point) alert.Past {
-	return alert.Past{Subject: task(code), TeamID: 1, Points: points}
+func lineOf(code string, points ...alert.Point) alert.Track {
+	return alert.Track{Subject: task(code), TeamID: 1, Points: points}
 }
 
-func pt(m, value float64) alert.Point { return alert.Point{At: minute(m), Value: value, N: 100} }
+func at(m, value float64) alert.Point { return alert.Point{At: minute(m), Value: value, N: 100} }
 
 func because(cause string, p alert.Point) alert.Point { p.Cause = cause; return p }
 
@@ -37,31 +37,31 @@ func TestARuleIsTriedOnThePast(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		rule  alert.Rule
-		lines []alert.Past
+		lines []alert.Track
 		want  []found
 	}{
-		"quiet":                      {row, []alert.Past{lineOf("a", pt(0, 0), pt(10, 2))}, nil},
+		"quiet":                      {row, []alert.Track{lineOf("a", at(0, 0), at(10, 2))}, nil},
 		"nothing known":              {row, nil, nil},
-		"one":                        {row, []alert.Past{lineOf("a", pt(0, 2), pt(10, 3), pt(12, 5), pt(20, 0))}, []found{{10, 10, 20.5, 5, 1, 2}}},
-		"repeated":                   {row, []alert.Past{lineOf("a", pt(0, 3), pt(95, 0))}, []found{{0, 0, 95.5, 3, 1, 5}}},
-		"repeat just at the end":     {row, []alert.Past{lineOf("a", pt(0, 3), pt(60, 0))}, []found{{0, 0, 60.5, 3, 1, 3}}},
-		"told once":                  {once, []alert.Past{lineOf("a", pt(0, 3), pt(95, 0))}, []found{{0, 0, 95.5, 3, 1, 1}}},
-		"not over":                   {row, []alert.Past{lineOf("a", pt(100, 3))}, []found{{100, 100, -1, 3, 1, 1}}},
-		"begins at the very end":     {row, []alert.Past{lineOf("a", pt(120, 3))}, []found{{120, 120, -1, 3, 1, 1}}},
-		"too short":                  {lasting, []alert.Past{lineOf("a", pt(0, 3), pt(4, 0))}, nil},
-		"just long enough":           {lasting, []alert.Past{lineOf("a", pt(0, 3), pt(5, 0))}, []found{{0, 5, 5.5, 3, 1, 2}}},
-		"not long enough yet":        {lasting, []alert.Past{lineOf("a", pt(116, 3))}, nil},
-		"flaps before it opened":     {lasting, []alert.Past{lineOf("a", pt(0, 3), pt(3, 0), pt(3.2, 4), pt(6, 0))}, nil},
-		"flaps":                      {row, []alert.Past{lineOf("a", pt(0, 3), pt(3, 0), pt(3.4, 4), pt(6, 0), pt(6.9, 3), pt(7, 0), pt(9, 3), pt(9.1, 0))}, []found{{0, 0, 9, 4, 1, 2}, {9, 9, 9.6, 3, 1, 2}}},
-		"twice":                      {row, []alert.Past{lineOf("a", pt(0, 3), pt(3, 0), pt(3.5, 4), pt(6, 0))}, []found{{0, 0, 3.5, 3, 1, 2}, {3.5, 3.5, 6.5, 4, 1, 2}}},
-		"two tasks":                  {row, []alert.Past{lineOf("a", pt(0, 3), pt(3, 0)), lineOf("b", pt(1, 3), pt(3, 0))}, []found{{0, 0, 3.5, 3, 1, 2}, {1, 1, 3.5, 3, 1, 2}}},
-		"two tasks of one cause":     {row, []alert.Past{lineOf("a", because("x", pt(0, 3)), pt(3, 0)), lineOf("b", because("x", pt(1, 7)), pt(5, 0))}, []found{{0, 0, 5.5, 7, 2, 2}}},
-		"another cause in between":   {row, []alert.Past{lineOf("a", because("x", pt(0, 3)), because("y", pt(3, 4)), pt(9, 0))}, []found{{0, 0, 3.5, 3, 1, 2}, {3, 3, 9.5, 4, 1, 2}}},
-		"one cause, far apart":       {row, []alert.Past{lineOf("a", because("x", pt(0, 3)), pt(3, 0)), lineOf("b", because("x", pt(10, 7)), pt(12, 0))}, []found{{0, 0, 3.5, 3, 1, 2}, {10, 10, 12.5, 7, 1, 2}}},
-		"too little":                 {rate, []alert.Past{lineOf("a", pt(0, 99), pt(10, 94.9), pt(12, 90), pt(20, 95))}, []found{{10, 10, 20.5, 90, 1, 2}}},
-		"too few to tell":            {rate, []alert.Past{lineOf("a", alert.Point{At: minute(0), Value: 0, N: 19}, pt(10, 99))}, nil},
-		"nothing known in between":   {rate, []alert.Past{lineOf("a", pt(0, 50), alert.Point{At: minute(5), Blank: true, N: 100}, pt(10, 50), pt(11, 99))}, []found{{0, 0, 5.5, 50, 1, 2}, {10, 10, 11.5, 50, 1, 2}}},
-		"points at the same instant": {row, []alert.Past{lineOf("a", pt(0, 3), pt(0, 0))}, nil},
+		"one":                        {row, []alert.Track{lineOf("a", at(0, 2), at(10, 3), at(12, 5), at(20, 0))}, []found{{10, 10, 20.5, 5, 1, 2}}},
+		"repeated":                   {row, []alert.Track{lineOf("a", at(0, 3), at(95, 0))}, []found{{0, 0, 95.5, 3, 1, 5}}},
+		"repeat just at the end":     {row, []alert.Track{lineOf("a", at(0, 3), at(60, 0))}, []found{{0, 0, 60.5, 3, 1, 3}}},
+		"told once":                  {once, []alert.Track{lineOf("a", at(0, 3), at(95, 0))}, []found{{0, 0, 95.5, 3, 1, 1}}},
+		"not over":                   {row, []alert.Track{lineOf("a", at(100, 3))}, []found{{100, 100, -1, 3, 1, 1}}},
+		"begins at the very end":     {row, []alert.Track{lineOf("a", at(120, 3))}, []found{{120, 120, -1, 3, 1, 1}}},
+		"too short":                  {lasting, []alert.Track{lineOf("a", at(0, 3), at(4, 0))}, nil},
+		"just long enough":           {lasting, []alert.Track{lineOf("a", at(0, 3), at(5, 0))}, []found{{0, 5, 5.5, 3, 1, 2}}},
+		"not long enough yet":        {lasting, []alert.Track{lineOf("a", at(116, 3))}, nil},
+		"flaps before it opened":     {lasting, []alert.Track{lineOf("a", at(0, 3), at(3, 0), at(3.2, 4), at(6, 0))}, nil},
+		"flaps":                      {row, []alert.Track{lineOf("a", at(0, 3), at(3, 0), at(3.4, 4), at(6, 0), at(6.9, 3), at(7, 0), at(9, 3), at(9.1, 0))}, []found{{0, 0, 9, 4, 1, 2}, {9, 9, 9.6, 3, 1, 2}}},
+		"twice":                      {row, []alert.Track{lineOf("a", at(0, 3), at(3, 0), at(3.5, 4), at(6, 0))}, []found{{0, 0, 3.5, 3, 1, 2}, {3.5, 3.5, 6.5, 4, 1, 2}}},
+		"two tasks":                  {row, []alert.Track{lineOf("a", at(0, 3), at(3, 0)), lineOf("b", at(1, 3), at(3, 0))}, []found{{0, 0, 3.5, 3, 1, 2}, {1, 1, 3.5, 3, 1, 2}}},
+		"two tasks of one cause":     {row, []alert.Track{lineOf("a", because("x", at(0, 3)), at(3, 0)), lineOf("b", because("x", at(1, 7)), at(5, 0))}, []found{{0, 0, 5.5, 7, 2, 2}}},
+		"another cause in between":   {row, []alert.Track{lineOf("a", because("x", at(0, 3)), because("y", at(3, 4)), at(9, 0))}, []found{{0, 0, 3.5, 3, 1, 2}, {3, 3, 9.5, 4, 1, 2}}},
+		"one cause, far apart":       {row, []alert.Track{lineOf("a", because("x", at(0, 3)), at(3, 0)), lineOf("b", because("x", at(10, 7)), at(12, 0))}, []found{{0, 0, 3.5, 3, 1, 2}, {10, 10, 12.5, 7, 1, 2}}},
+		"too little":                 {rate, []alert.Track{lineOf("a", at(0, 99), at(10, 94.9), at(12, 90), at(20, 95))}, []found{{10, 10, 20.5, 90, 1, 2}}},
+		"too few to tell":            {rate, []alert.Track{lineOf("a", alert.Point{At: minute(0), Value: 0, N: 19}, at(10, 99))}, nil},
+		"nothing known in between":   {rate, []alert.Track{lineOf("a", at(0, 50), alert.Point{At: minute(5), Blank: true, N: 100}, at(10, 50), at(11, 99))}, []found{{0, 0, 5.5, 50, 1, 2}, {10, 10, 11.5, 50, 1, 2}}},
+		"points at the same instant": {row, []alert.Track{lineOf("a", at(0, 3), at(0, 0))}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

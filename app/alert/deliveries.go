@@ -56,21 +56,8 @@ func NewDeliveries(o DeliveriesOptions) *Deliveries { return &Deliveries{o} }
 // reads the installation sees them. The zero Scope of the filter asks for all
 // teams.
 func (s *Deliveries) List(ctx context.Context, a access.Actor, f DeliveryFilter, p sched.PageRequest) (sched.PageOf[Delivery], error) {
-	f.Scope = within(f.Scope, a.Scope())
+	f.Scope = narrowed(f.Scope, a.Scope())
 	return s.o.Store.Deliveries(ctx, f, p.Bounded())
-}
-
-// within narrows what may be read to what is asked for; asking for nothing asks
-// for all.
-func within(asked, may access.Scope) access.Scope {
-	if asked.All || len(asked.Teams) == 0 {
-		return may
-	}
-	var out access.Scope
-	for _, team := range asked.Teams {
-		out.Teams = append(out.Teams, may.Only(team).Teams...)
-	}
-	return out
 }
 
 // Find gives one. Faults: NotFound.

@@ -21,11 +21,16 @@ type rulebook interface {
 	Subscriptions(ctx context.Context) ([]Subscription, error)
 	// ActiveSilences are those that may be active at now.
 	ActiveSilences(ctx context.Context, now time.Time) ([]Silence, error)
-	// TaskMarks are those of all tasks that are not archived.
-	TaskMarks(ctx context.Context) ([]TaskMark, error)
 	// SetBroken notes why a rule can't be judged; empty: it can.
 	SetBroken(ctx context.Context, rule int64, why string, now time.Time) error
 	TeamNames(ctx context.Context) (map[int64]string, error)
+}
+
+// marker knows the tasks.
+type marker interface {
+	// TaskMarks are those of all tasks that are not archived; the list is not to
+	// be changed.
+	TaskMarks(ctx context.Context) ([]TaskMark, error)
 }
 
 // casebook keeps incidents. Each method is one transaction.
@@ -51,6 +56,7 @@ type IncidentChange struct {
 // EvaluatorOptions: all are required.
 type EvaluatorOptions struct {
 	Rules  rulebook
+	Tasks  marker
 	Cases  casebook
 	Source Source
 	Now    func() time.Time
@@ -120,7 +126,7 @@ func (e *Evaluator) read(ctx context.Context, now time.Time) (t turn, err error)
 	if t.teams, err = e.o.Rules.TeamNames(ctx); err != nil {
 		return t, fmt.Errorf("read the teams: %w", err)
 	}
-	list, err := e.o.Rules.TaskMarks(ctx)
+	list, err := e.o.Tasks.TaskMarks(ctx)
 	if err != nil {
 		return t, fmt.Errorf("read the tasks: %w", err)
 	}

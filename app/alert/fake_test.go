@@ -116,7 +116,7 @@ type wound struct{ now time.Time }
 func (c *wound) Now() time.Time { return c.now }
 
 func evaluator(f *fakeLedger, c *wound) *Evaluator {
-	return NewEvaluator(EvaluatorOptions{Rules: f, Cases: f, Source: f, Now: c.Now, NewID: ids(), Log: slog.New(slog.DiscardHandler)})
+	return NewEvaluator(EvaluatorOptions{Rules: f, Tasks: f, Cases: f, Source: f, Now: c.Now, NewID: ids(), Log: slog.New(slog.DiscardHandler)})
 }
 
 // fakeBox is a channel's letterbox.

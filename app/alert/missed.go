@@ -29,7 +29,7 @@ func ExpectAfter(t sched.Task, lastOK, now time.Time) (due time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	slot, ok := nextSlot(t, times, base)
-	for ok && inWindow(t, slot) {
+	for ok && within(t, slot) {
 		slot, ok = nextSlot(t, times, t.PausedUntil.Add(-time.Millisecond))
 	}
 	return slot.Add(t.Offset()), ok
@@ -49,8 +49,8 @@ func nextSlot(t sched.Task, times sched.Times, base time.Time) (time.Time, bool)
 	return slot, s.EndAt.IsZero() || !slot.After(s.EndAt)
 }
 
-// inWindow tells whether the slot lies in the pause.
-func inWindow(t sched.Task, slot time.Time) bool {
+// within tells whether the slot lies in the pause.
+func within(t sched.Task, slot time.Time) bool {
 	return !t.PausedUntil.IsZero() && !slot.Before(t.PausedFrom) && slot.Before(t.PausedUntil)
 }
 

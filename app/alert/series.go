@@ -11,8 +11,8 @@ type Point struct {
 	Cause string
 }
 
-// Past is the past of one subject, its points in order of time.
-type Past struct {
+// Track is the past of one subject, its points in order of time.
+type Track struct {
 	Subject Subject // of tasks: TaskSubject with the code
 	TeamID  int64
 	Points  []Point
@@ -26,5 +26,5 @@ type Series struct {
 	// minute: before, whole hours stand for the rule's window. Zero: never.
 	Known, Exact time.Time
 	Cut          bool // not all that was there was read: Known is where it began
-	Lines        []Past
+	Lines        []Track
 }

@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"log/slog"
 	"time"
 
 	"ax/app/access"
@@ -16,7 +15,6 @@ type Services struct {
 	Subscriptions *Subscriptions
 	Silences      *Silences
 	ChatIDs       *ChatIDs
-	Holder        *Holder
 }
 
 // Store keeps what people see and set of alerts.
@@ -28,7 +26,6 @@ type Store interface {
 	subscriptionStore
 	silenceStore
 	chatIDStore
-	holdBook
 }
 
 // ServicesOptions are what the services need; all are required but Send and
@@ -39,13 +36,12 @@ type ServicesOptions struct {
 	Send   Sender        // of test messages; nil: this process sends none
 	Queues []string      // that rules can name; empty: any
 	NewID  func() string // UUIDv7
-	Log    *slog.Logger
 	Now    func() time.Time
 }
 
 // NewServices panics when a part is missing: a programmer's error at start.
 func NewServices(o ServicesOptions) Services {
-	if o.Store == nil || o.Sealer == nil || o.NewID == nil || o.Log == nil || o.Now == nil {
+	if o.Store == nil || o.Sealer == nil || o.NewID == nil || o.Now == nil {
 		panic("alert.NewServices: a required part is missing")
 	}
 	return Services{
@@ -53,7 +49,7 @@ func NewServices(o ServicesOptions) Services {
 		Deliveries: NewDeliveries(DeliveriesOptions{Store: o.Store, Send: o.Send, NewID: o.NewID, Now: o.Now}),
 		Rules:      NewRules(o.Store, o.Queues, o.Now), Channels: NewChannels(o.Store, o.Sealer, o.Now),
 		Subscriptions: NewSubscriptions(o.Store, o.Now), Silences: NewSilences(o.Store, o.Now),
-		ChatIDs: NewChatIDs(o.Store, o.Now), Holder: NewHolder(o.Store, o.Log, o.Now),
+		ChatIDs: NewChatIDs(o.Store, o.Now),
 	}
 }
 

@@ -15,14 +15,14 @@ import (
 	"ax/app/alert"
 )
 
-var at = time.Date(2026, 11, 30, 11, 56, 0, 0, time.UTC)
+var said = time.Date(2026, 11, 30, 11, 56, 0, 0, time.UTC)
 
 func shanghai() *time.Location { return time.FixedZone("Asia/Shanghai", 8*3600) }
 
 // where messages of these tests are told.
 func where() alert.Where {
 	return alert.Where{
-		Base: "https://ax.example.org/", Name: "production", Zone: shanghai(), Now: at,
+		Base: "https://ax.example.org/", Name: "production", Zone: shanghai(), Now: said,
 		People: []alert.Person{{Login: "ana", Name: "Ana Lima"}, {Login: "bo"}},
 	}
 }
@@ -30,9 +30,9 @@ func where() alert.Where {
 // failing is a message of n failing tasks.
 func failing(n int) alert.Message {
 	m := alert.Message{
-		ID: "d-1", Kind: alert.Opened, At: at, IncidentID: "i-1", Rule: "Failures in a row", Metric: alert.InARow, Level: alert.P1,
+		ID: "d-1", Kind: alert.Opened, At: said, IncidentID: "i-1", Rule: "Failures in a row", Metric: alert.InARow, Level: alert.P1,
 		Team: "payments", Scope: alert.Scope{Kind: alert.OfTag, Value: "pay"}, Value: 7, Worst: 9, Threshold: 3,
-		Since: at.Add(-72 * time.Minute), Count: n, Mention: []string{"ana", "bo"}, Path: "/alerts/incidents/i-1",
+		Since: said.Add(-72 * time.Minute), Count: n, Mention: []string{"ana", "bo"}, Path: "/alerts/incidents/i-1",
 	}
 	for i := range min(n, alert.MaxNamed) {
 		m.Members = append(m.Members, alert.Member{
@@ -98,7 +98,7 @@ func TestEachKindHasItsTitle(t *testing.T) {
 		require.Equal(t, want[0], m.Text("en", where()).Title, kind)
 		require.Equal(t, want[1], m.Text("zh-CN", where()).Title, kind)
 	}
-	bare := alert.Message{Kind: alert.Test, At: at}
+	bare := alert.Message{Kind: alert.Test, At: said}
 	require.Equal(t, "Test message from ax", bare.Text("en", where()).Title)
 	require.Equal(t, []alert.Line{{Value: "此通道可用，没有任何异常。"}}, bare.Text("zh-CN", where()).Lines)
 }
@@ -174,7 +174,7 @@ func TestValuesAreShownExactly(t *testing.T) {
 func TestARecoveryTellsTheWorstAndCallsNobody(t *testing.T) {
 	t.Parallel()
 	m := failing(2)
-	m.Kind, m.EndedAt = alert.Closed, at.Add(-12*time.Minute)
+	m.Kind, m.EndedAt = alert.Closed, said.Add(-12*time.Minute)
 	got := m.Text("en", where())
 	require.Equal(t, alert.ToneGood, got.Tone)
 	require.Equal(t, alert.Line{Label: "Worst value", Value: "9, threshold 3"}, got.Lines[0])
@@ -187,9 +187,9 @@ func TestARecoveryTellsTheWorstAndCallsNobody(t *testing.T) {
 func TestWhatWaitedIsMarked(t *testing.T) {
 	t.Parallel()
 	w := where()
-	w.Now = at.Add(5 * time.Minute)
+	w.Now = said.Add(5 * time.Minute)
 	require.Empty(t, failing(1).Text("en", w).Late)
-	w.Now = at.Add(12*time.Minute + 30*time.Second)
+	w.Now = said.Add(12*time.Minute + 30*time.Second)
 	require.Equal(t, "sent 12 min late", failing(1).Text("en", w).Late)
 	require.Equal(t, "延迟 12 分钟 送达", failing(1).Text("zh-CN", w).Late)
 }
@@ -207,8 +207,8 @@ func TestWhoIsCalledIsTheChannelsChoice(t *testing.T) {
 
 func TestADigestListsWhatCounts(t *testing.T) {
 	t.Parallel()
-	m := alert.Message{Kind: alert.Digest, At: at, Event: alert.DailyDigest, Team: "payments", Path: "/teams/payments", Mention: []string{"ana"}, Digest: &alert.Summary{
-		From: at.Add(-24 * time.Hour), To: at, Good: 12_345, Bad: 6, NotRun: 1, Opened: 3, Closed: 2, Open: 9, Oldest: at.Add(-50 * time.Hour),
+	m := alert.Message{Kind: alert.Digest, At: said, Event: alert.DailyDigest, Team: "payments", Path: "/teams/payments", Mention: []string{"ana"}, Digest: &alert.Summary{
+		From: said.Add(-24 * time.Hour), To: said, Good: 12_345, Bad: 6, NotRun: 1, Opened: 3, Closed: 2, Open: 9, Oldest: said.Add(-50 * time.Hour),
 		Worst: []alert.SummaryLine{{Name: "pay.close", N: 4}, {Name: "pay.open", N: 2}}, Letters: []alert.SummaryLine{{Name: "timeout", N: 9, More: "pay.close"}},
 		Alerts: []alert.SummaryLine{{Name: "Success rate", N: 2}},
 	}}
@@ -238,7 +238,7 @@ func TestSeveralMessagesAreOneWithALineEach(t *testing.T) {
 	over := failing(1)
 	over.Kind, over.Path = alert.Closed, "/alerts/incidents/i-2"
 	w := where()
-	w.Now = at.Add(12 * time.Minute)
+	w.Now = said.Add(12 * time.Minute)
 	got := alert.Merge("en", []alert.Message{one, over, failing(3)}, w)
 	require.Equal(t, "3 alerts", got.Title)
 	require.Equal(t, alert.ToneWorse, got.Tone)
@@ -339,12 +339,12 @@ func TestNoTextLeavesItsPlace(t *testing.T) {
 		}
 		m := alert.Message{
 			Kind: rapid.SampledFrom([]alert.MessageKind{alert.Opened, alert.Closed, alert.Test, alert.Grown}).Draw(t, "kind"),
-			At:   at, Rule: s("rule"), Metric: alert.InARow, Level: alert.P1, Team: s("team"), Scope: alert.Scope{Kind: alert.OfGroup, Value: s("scope")},
-			Host: s("host"), Note: s("note"), Mention: []string{s("login"), "ana"}, Path: s("path"), Count: rapid.IntRange(0, 50).Draw(t, "n"), Since: at,
+			At:   said, Rule: s("rule"), Metric: alert.InARow, Level: alert.P1, Team: s("team"), Scope: alert.Scope{Kind: alert.OfGroup, Value: s("scope")},
+			Host: s("host"), Note: s("note"), Mention: []string{s("login"), "ana"}, Path: s("path"), Count: rapid.IntRange(0, 50).Draw(t, "n"), Since: said,
 			Members: []alert.Member{{Subject: alert.Subject{Kind: alert.TaskSubject, Key: s("key"), Name: s("name")}, Detail: s("detail"), Instance: s("instance")}},
 		}
 		w := where()
-		w.Name, w.People[0].Name, w.Now = s("house"), s("person"), at.Add(time.Hour)
+		w.Name, w.People[0].Name, w.Now = s("house"), s("person"), said.Add(time.Hour)
 		if rapid.Bool().Draw(t, "own") {
 			w.Bad, w.Good = s("bad")+"{{rule}}\n{{owner}}", "{{scope}}\n{{rule}}"
 		}

@@ -26,9 +26,11 @@ type ledger struct {
 	holding []Held
 	locked  bool // Holding waits until its caller gives up
 	wishes  []string
-	lost    []Held
-	again   map[string]Message // of lost instances that go on
-	overdue []Held
+
+	draining bool
+	lost     []Held
+	again    map[string]Message // of lost instances that go on
+	overdue  []Held
 
 	claim       []func(ClaimRequest) (Claimed, error) // one after the other; the last stays
 	read        func(ClaimRequest) (Claimed, bool, error)
@@ -155,6 +157,13 @@ func (l *ledger) Holding(ctx context.Context, id string) ([]Held, error) {
 		}
 	}
 	return mine, nil
+}
+
+func (l *ledger) Draining(context.Context, string) (bool, error) {
+	err := l.call("Draining")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.draining, err
 }
 
 func (l *ledger) Wishes(context.Context, string) ([]string, error) {

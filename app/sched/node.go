@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -62,6 +63,9 @@ type NodeInfo struct {
 	DeclaredBy  string
 }
 
+// Name is what people call a node: its host and process.
+func (n NodeInfo) Name() string { return n.Host + ":" + strconv.Itoa(n.PID) }
+
 // Gone tells whether the node was closed or declared dead.
 func (n NodeInfo) Gone() bool { return !n.ClosedAt.IsZero() || !n.DeadAt.IsZero() }
 
@@ -98,6 +102,8 @@ type nodeStore interface {
 	Holding(ctx context.Context, id string) ([]Held, error)
 	// Wishes lists the instances running on the node that somebody wants canceled.
 	Wishes(ctx context.Context, id string) ([]string, error)
+	// Draining tells whether somebody wants the node to take no new work.
+	Draining(ctx context.Context, id string) (bool, error)
 	// Lose ends the attempt of a lost claim (protocol.md, LOST).
 	Lose(ctx context.Context, h Held, now time.Time) (Message, bool, error)
 	// EndOverdue ends a running attempt past its deadline that has no answer.
@@ -120,6 +126,7 @@ type Node struct {
 	confirmed time.Time         // local instant at which the last confirmed beat began
 	beat      chan struct{}     // closed and renewed by each confirmed beat
 	gone      bool              // the row was found dead, and there is no new one yet
+	drain     func(bool) error  // nil: nothing here takes work
 	stopping  bool
 }
 
@@ -216,6 +223,9 @@ func (n *Node) Beat(ctx context.Context) error {
 	// somebody holds on all of them. The next beat must not wait with it.
 	ctx, cancel := context.WithTimeout(ctx, n.pulse.Beat)
 	defer cancel()
+	if err := n.follow(ctx, id); err != nil {
+		return err
+	}
 	wishes, err := n.store.Wishes(ctx, id)
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func TestTheNextBeatDoesNotWaitForTheAudit(t *testing.T) {
 }
 
 func TestEveryPartOfABeatMayFail(t *testing.T) {
-	for _, call := range []string{"Now", "Beat", "Wishes", "Holding"} {
+	for _, call := range []string{"Now", "Beat", "Draining", "Wishes", "Holding"} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
 			b.ledger.fails(call, errAway)

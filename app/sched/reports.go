@@ -68,7 +68,7 @@ type Dashboard struct {
 	WorstLate   time.Duration
 	OpenLetters int
 	Hour        Rate
-	LagP50      time.Duration
+	LagP50      time.Duration // of first attempts that ended within the hour
 	LagP99      time.Duration
 	LagOf       int // starts that the lag was measured on
 	Nodes       []NodeInfo
@@ -86,7 +86,9 @@ const LateAfter = 5 * time.Second
 
 // TaskFacts is what a list shows of one task beside its definition.
 type TaskFacts struct {
-	Runs []Run // the latest, oldest first
+	Runs []Run  // the latest, oldest first
+	Week Rate   // what ended since Week began
+	Took Spread // of attempts that succeeded since then
 }
 
 // Last is the latest run; ok is false when the task never ran.
@@ -99,15 +101,15 @@ func (f TaskFacts) Last() (Run, bool) {
 
 // TaskReport is what a task's page shows of its past and future.
 type TaskReport struct {
-	Runs          []Run // at most 60, oldest first
-	P50, P95, P99 time.Duration
-	Timed         int  // what the percentiles were taken from: runs that succeeded
-	Weekly        bool // instead: attempts that succeeded within seven days
-	Week          Rate
-	Missed        []MissedRange // the latest
-	MissedTotals  map[MissReason]MissedTotal
-	Versions      []TaskVersion
-	Waiting       int // pending, queued and retrying
+	Runs         []Run         // at most 60, oldest first
+	Latest       Spread        // exact: of those of them that succeeded, from first attempt to end
+	Week         Rate          // what ended within seven days
+	Took         Spread        // of attempts that succeeded within them
+	Lag          Spread        // of first attempts within them
+	Missed       []MissedRange // the latest
+	MissedTotals map[MissReason]MissedTotal
+	Versions     []TaskVersion
+	Waiting      int // pending, queued and retrying
 }
 
 // MissedTotal counts what of a task was recorded instead of run.
@@ -121,8 +123,15 @@ type reportStore interface {
 	Dashboard(ctx context.Context, scope access.Scope, now time.Time) (Dashboard, error)
 	Runs(ctx context.Context, taskIDs []int64, limit int) (map[int64][]Run, error)
 	TaskRate(ctx context.Context, taskID int64, since time.Time) (Rate, error)
+	Rates(ctx context.Context, taskIDs []int64, since time.Time) (map[int64]Rate, error)
+	Spreads(ctx context.Context, taskIDs []int64, since time.Time, of ...Measure) (map[int64]Spread, error)
+	Outcomes(ctx context.Context, scope access.Scope, from time.Time, step time.Duration, n int) ([]Bucket, error)
 	Spread(ctx context.Context, scope access.Scope, taskID int64, since time.Time, of ...Measure) (Spread, error)
 	StateCounts(ctx context.Context, scope access.Scope, taskID int64, since time.Time) (map[State]int, error)
+	// QueueDepths are the deepest samples of each step that has any.
+	QueueDepths(ctx context.Context, from time.Time, step time.Duration) (map[string][]QueueSample, error)
+	// QueueRates count what ended from a moment until another; zero: until now.
+	QueueRates(ctx context.Context, from, to time.Time) (map[string]QueueRate, error)
 	Missed(ctx context.Context, taskID int64, limit int) ([]MissedRange, error)
 	MissedTotals(ctx context.Context, taskID int64) (map[MissReason]MissedTotal, error)
 	TaskVersions(ctx context.Context, taskID int64, limit int) ([]TaskVersion, error)
@@ -155,12 +164,25 @@ func (r *Reports) Facts(ctx context.Context, tasks []Task, limit int) (map[int64
 	if err != nil {
 		return nil, err
 	}
+	since := weekBefore(r.clock.Now())
+	rates, err := r.store.Rates(ctx, ids, since)
+	if err != nil {
+		return nil, err
+	}
+	took, err := r.store.Spreads(ctx, ids, since, TookWell)
+	if err != nil {
+		return nil, err
+	}
 	out := make(map[int64]TaskFacts, len(tasks))
 	for _, id := range ids {
-		out[id] = TaskFacts{Runs: runs[id]}
+		out[id] = TaskFacts{Runs: runs[id], Week: rates[id], Took: took[id]}
 	}
 	return out, nil
 }
+
+// weekBefore is when the seven days begin that tasks are measured over: with a
+// whole hour, so that one row tells of it.
+func weekBefore(now time.Time) time.Time { return now.AddDate(0, 0, -7).Truncate(time.Hour) }
 
 // reportRuns is how many runs a task's page shows and measures.
 const reportRuns = 60
@@ -174,15 +196,10 @@ func (r *Reports) Task(ctx context.Context, t Task) (TaskReport, error) {
 		return out, err
 	}
 	out.Runs = runs[t.ID]
-	out.percentiles()
-	if out.Week, err = r.store.TaskRate(ctx, t.ID, now.AddDate(0, 0, -7)); err != nil {
+	out.Latest = spreadOf(out.Runs)
+	if err := r.week(ctx, t.ID, weekBefore(now), &out); err != nil {
 		return out, err
 	}
-	week, err := r.store.Spread(ctx, access.Scope{All: true}, t.ID, now.AddDate(0, 0, -7), TookWell)
-	if err != nil {
-		return out, err
-	}
-	out.weekly(week)
 	if out.Missed, err = r.store.Missed(ctx, t.ID, 20); err != nil {
 		return out, err
 	}
@@ -208,24 +225,28 @@ func (r *Reports) TasksByID(ctx context.Context, ids []int64) (map[int64]Task, e
 	return r.store.TasksByID(ctx, slices.Compact(slices.Sorted(slices.Values(ids))))
 }
 
-// percentiles of the durations of the runs that succeeded.
-func (r *TaskReport) percentiles() {
+// week reads the figures of the seven days.
+func (r *Reports) week(ctx context.Context, id int64, since time.Time, out *TaskReport) error {
+	var err error
+	if out.Week, err = r.store.TaskRate(ctx, id, since); err != nil {
+		return err
+	}
+	if out.Took, err = r.store.Spread(ctx, access.Scope{All: true}, id, since, TookWell); err != nil {
+		return err
+	}
+	out.Lag, err = r.store.Spread(ctx, access.Scope{All: true}, id, since, Lag)
+	return err
+}
+
+// spreadOf are the exact percentiles of the runs that succeeded.
+func spreadOf(runs []Run) Spread {
 	var took []time.Duration
-	for _, run := range r.Runs {
+	for _, run := range runs {
 		if run.State == Succeeded && run.Took() > 0 {
 			took = append(took, run.Took())
 		}
 	}
-	r.Timed = len(took)
-	r.P50, r.P95, r.P99 = Percentile(took, 50), Percentile(took, 95), Percentile(took, 99)
-}
-
-// weekly takes the week's percentiles where they rest on more than those of the
-// latest runs do: a task that runs seldom, or for some minutes only, has these.
-func (r *TaskReport) weekly(week Spread) {
-	if week.Of > r.Timed {
-		r.P50, r.P95, r.P99, r.Timed, r.Weekly = week.P50, week.P95, week.P99, week.Of, true
-	}
+	return Spread{P50: Percentile(took, 50), P95: Percentile(took, 95), P99: Percentile(took, 99), Of: len(took)}
 }
 
 // Percentile is the value below or at which p percent of the durations lie

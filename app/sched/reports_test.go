@@ -36,10 +36,40 @@ func (s *shelf) TaskRate(_ context.Context, _ int64, since time.Time) (Rate, err
 	return Rate{Succeeded: 3, Bad: 1}, s.fail["TaskRate"]
 }
 
+func (s *shelf) Rates(_ context.Context, ids []int64, since time.Time) (map[int64]Rate, error) {
+	s.since = append(s.since, since)
+	return map[int64]Rate{ids[0]: {Succeeded: 5}}, s.fail["Rates"]
+}
+
+func (s *shelf) Spreads(_ context.Context, ids []int64, since time.Time, of ...Measure) (map[int64]Spread, error) {
+	s.since = append(s.since, since)
+	return map[int64]Spread{ids[0]: {P50: 7, Of: len(of)}}, s.fail["Spreads"]
+}
+
+func (s *shelf) QueueDepths(_ context.Context, from time.Time, step time.Duration) (map[string][]QueueSample, error) {
+	s.at = from
+	return map[string][]QueueSample{
+		"default": {{At: from, Due: 10}, {At: from.Add(step), Due: 40}}, "slow": {{At: from, Due: 900}, {At: from.Add(step)}},
+	}, s.fail["QueueDepths"]
+}
+
+func (s *shelf) QueueRates(_ context.Context, from, to time.Time) (map[string]QueueRate, error) {
+	s.since = append(s.since, from)
+	if to.IsZero() {
+		return map[string]QueueRate{"default": {Rate{Succeeded: 90, Bad: 10}, 103}}, s.fail["hour"]
+	}
+	return map[string]QueueRate{"default": {Rate{Succeeded: 30}, 30}}, s.fail["QueueRates"]
+}
+
+func (s *shelf) Outcomes(_ context.Context, scope access.Scope, from time.Time, step time.Duration, n int) ([]Bucket, error) {
+	s.scope, s.at = scope, from
+	return make([]Bucket, n), nil
+}
+
 func (s *shelf) Spread(_ context.Context, _ access.Scope, _ int64, since time.Time, of ...Measure) (Spread, error) {
 	s.since = append(s.since, since)
-	if len(of) != 1 || of[0] != TookWell {
-		return Spread{}, nil
+	if len(of) == 1 && of[0] == Lag {
+		return Spread{P99: 9, Of: 1}, s.fail["lag"]
 	}
 	return s.week, s.fail["Spread"]
 }
@@ -72,45 +102,55 @@ func ran(state State, took time.Duration) Run {
 }
 
 func TestATasksReport(t *testing.T) {
-	s := &shelf{runs: map[int64][]Run{3: {
+	s := &shelf{week: Spread{P50: 1, Of: 500}, runs: map[int64][]Run{3: {
 		ran(Succeeded, 4*time.Second), ran(Succeeded, time.Second), ran(Failed, time.Hour), ran(Succeeded, 2*time.Second), {State: Running, StartedAt: noon()},
 	}}}
 	got, err := NewReports(s, NewClock(noon)).Task(t.Context(), taskOf(cronOf("0 * * * *", "UTC")))
 	require.NoError(t, err)
 	require.Equal(t, s.runs[3], got.Runs)
-	require.Equal(t, []any{3, 2 * time.Second, 4 * time.Second, 4 * time.Second}, []any{got.Timed, got.P50, got.P95, got.P99}, "of the runs that succeeded")
+	require.Equal(t, Spread{P50: 2 * time.Second, P95: 4 * time.Second, P99: 4 * time.Second, Of: 3}, got.Latest, "of the runs that succeeded")
+	require.Equal(t, []Spread{{P50: 1, Of: 500}, {P99: 9, Of: 1}}, []Spread{got.Took, got.Lag})
 	require.Equal(t, 7, got.Waiting)
 	require.Equal(t, Rate{Succeeded: 3, Bad: 1}, got.Week)
-	require.Equal(t, []time.Time{noon().AddDate(0, 0, -7), noon().AddDate(0, 0, -7), noon()}, s.since)
+	week := noon().AddDate(0, 0, -7)
+	require.Equal(t, []time.Time{week, week, week, noon()}, s.since)
 	require.Equal(t, []any{9, 2}, []any{got.Missed[0].Slots, got.Versions[0].Version})
 }
 
-func TestPercentilesAreOfTheWeekWhenItHasMore(t *testing.T) {
-	for name, c := range map[string]struct {
-		week   Spread
-		timed  int
-		p99    time.Duration
-		weekly bool
-	}{
-		"a busy task": {Spread{P50: 1, P95: 2, P99: 3, Of: 500}, 500, 3, true},
-		"a new task":  {Spread{}, 2, 4 * time.Second, false},
-		"a rare task": {Spread{P50: 1, P95: 2, P99: 3, Of: 2}, 2, 4 * time.Second, false},
+func TestTheWeekBeginsWithAWholeHour(t *testing.T) {
+	s := &shelf{}
+	late := func() time.Time { return noon().Add(59*time.Minute + 59*time.Second) }
+	_, err := NewReports(s, NewClock(late)).Facts(t.Context(), []Task{{ID: 3}}, 1)
+	require.NoError(t, err)
+	require.Equal(t, []time.Time{noon().AddDate(0, 0, -7), noon().AddDate(0, 0, -7)}, s.since)
+}
+
+func TestOutcomesAreCountedInStepsThatHoldNow(t *testing.T) {
+	now := noon().Add(17*time.Minute + 3*time.Second)
+	for span, from := range map[Span]time.Time{
+		SpanHour: noon().Add(-42 * time.Minute), SpanDay: noon().Add(-23 * time.Hour), SpanWeek: noon().Add(-167 * time.Hour),
 	} {
-		s := &shelf{week: c.week, runs: map[int64][]Run{3: {ran(Succeeded, 4*time.Second), ran(Succeeded, time.Second)}}}
-		got, err := NewReports(s, NewClock(noon)).Task(t.Context(), taskOf(Schedule{Kind: KindManual}))
+		s := &shelf{}
+		got, err := NewReports(s, NewClock(func() time.Time { return now })).Outcomes(t.Context(), access.Scope{All: true}, span)
 		require.NoError(t, err)
-		require.Equal(t, []any{c.timed, c.p99, c.weekly}, []any{got.Timed, got.P99, got.Weekly}, name)
+		step, n := span.Steps()
+		require.Len(t, got, n, span)
+		require.Equal(t, from, s.at, span)
+		require.True(t, s.at.Add(step*time.Duration(n)).After(now) && !s.at.Add(step*time.Duration(n-1)).After(now), span)
 	}
+	require.Equal(t, []Span{"1h", "24h", "7d"}, Spans())
 }
 
 func TestEveryPartOfAReportMayFail(t *testing.T) {
-	for _, part := range []string{"Runs", "TaskRate", "Spread", "Missed", "MissedTotals", "TaskVersions", "StateCounts"} {
+	for _, part := range []string{"Runs", "TaskRate", "Spread", "lag", "Missed", "MissedTotals", "TaskVersions", "StateCounts"} {
 		s := &shelf{fail: map[string]error{part: errAway}}
 		_, err := NewReports(s, NewClock(noon)).Task(t.Context(), taskOf(Schedule{Kind: KindManual}))
 		require.ErrorIs(t, err, errAway, part)
 	}
-	_, err := NewReports(&shelf{fail: map[string]error{"Runs": errAway}}, NewClock(noon)).Facts(t.Context(), nil, 5)
-	require.ErrorIs(t, err, errAway)
+	for _, part := range []string{"Runs", "Rates", "Spreads"} {
+		_, err := NewReports(&shelf{fail: map[string]error{part: errAway}}, NewClock(noon)).Facts(t.Context(), []Task{{ID: 3}}, 5)
+		require.ErrorIs(t, err, errAway, part)
+	}
 }
 
 func TestFactsOfEachTaskOfAList(t *testing.T) {
@@ -121,6 +161,8 @@ func TestFactsOfEachTaskOfAList(t *testing.T) {
 	last, ok := got[3].Last()
 	require.True(t, ok)
 	require.Equal(t, Succeeded, last.State)
+	require.Equal(t, []any{Rate{Succeeded: 5}, Spread{P50: 7, Of: 1}}, []any{got[3].Week, got[3].Took})
+	require.Equal(t, []any{Rate{}, Spread{}}, []any{got[4].Week, got[4].Took})
 	_, ok = got[4].Last()
 	require.False(t, ok, "it never ran")
 }

@@ -42,11 +42,14 @@ func newSpans(o Options, count *prometheus.CounterVec) (*spans, error) {
 	if err != nil {
 		return nil, err
 	}
-	about := resource.NewSchemaless(
-		attribute.String("service.name", "ax"), attribute.String("service.version", o.Version),
-		attribute.String("service.instance.id", o.Node), attribute.String("deployment.environment.name", o.Environment))
+	about := []attribute.KeyValue{
+		attribute.String("service.name", "ax"), attribute.String("service.version", o.Version), attribute.String("service.instance.id", o.Node),
+	}
+	if o.Environment != "" {
+		about = append(about, attribute.String("deployment.environment.name", o.Environment))
+	}
 	s := &spans{ratio: newRatio(o.SampleRatio), made: count.WithLabelValues("made")}
-	s.provider = sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithSampler(s.ratio), sdk.WithIDGenerator(ids{}),
+	s.provider = sdk.NewTracerProvider(sdk.WithResource(resource.NewSchemaless(about...)), sdk.WithSampler(s.ratio), sdk.WithIDGenerator(ids{}),
 		sdk.WithBatcher(&counted{SpanExporter: to, count: count}, sdk.WithMaxQueueSize(spansWaiting), sdk.WithMaxExportBatchSize(spansAtOnce),
 			sdk.WithBatchTimeout(spansEvery), sdk.WithExportTimeout(sendLimit)))
 	s.tracer = s.provider.Tracer("ax", trace.WithInstrumentationVersion(o.Version))

@@ -21,8 +21,9 @@ import (
 
 // ledger is a database with ax's own access and plain SQL beside it.
 type ledger struct {
-	ax  *db.DB
-	sql *sql.DB
+	ax      *db.DB
+	sql     *sql.DB
+	analyze string // begins the statement that counts a table for its queries
 }
 
 func open(ctx context.Context, side, dir string) (*ledger, func(), error) {
@@ -46,7 +47,11 @@ func open(ctx context.Context, side, dir string) (*ledger, func(), error) {
 		stop()
 		return nil, nil, err
 	}
-	return &ledger{d, pool}, func() { _ = pool.Close(); _ = d.Close(); stop() }, nil
+	analyze := "ANALYZE "
+	if side == "mariadb" {
+		analyze = "ANALYZE TABLE "
+	}
+	return &ledger{d, pool, analyze}, func() { _ = pool.Close(); _ = d.Close(); stop() }, nil
 }
 
 // startMariaDB runs a server with what a production would choose: every commit

@@ -1,6 +1,6 @@
 // Command schedules measures the time rules: reading a cron line and finding
-// its next time, planning what is due among a million tasks, and catching up
-// after a day without a planner, on MariaDB and SQLite. It starts its own
+// its next time, planning what is due among a million tasks, catching up after
+// a day without a planner, and the roll-up of figures, on MariaDB and SQLite. It starts its own
 // MariaDB and removes what it made. `make bench` runs it after bench/engine and
 // adds its figures to the same page.
 package main
@@ -25,6 +25,7 @@ import (
 type options struct {
 	tasks, due, rounds int // of planning
 	late               int // tasks of the outage
+	ended              int // instances of the roll-up
 	sides, dir, out    string
 }
 
@@ -34,6 +35,7 @@ func main() {
 	flag.IntVar(&o.due, "due", 500, "due tasks of a planning transaction")
 	flag.IntVar(&o.rounds, "rounds", 51, "planning transactions; the median is told")
 	flag.IntVar(&o.late, "late", 1000, "tasks of the outage, half of them minutely, half hourly")
+	flag.IntVar(&o.ended, "ended", 60_000, "instances that end within the hour of the roll-up")
 	flag.StringVar(&o.sides, "sides", "mariadb,sqlite", "databases to measure")
 	flag.StringVar(&o.dir, "dir", os.TempDir(), "where the databases are made; a million tasks take about 1 GB each")
 	flag.StringVar(&o.out, "append", "", "file that the figures are added to (default: standard output only)")
@@ -50,6 +52,7 @@ func main() {
 // figures of one side.
 type figures struct {
 	side    string
+	roll    time.Duration   // of the roll-up, an instance
 	plan    []time.Duration // whole transactions
 	outages []outage
 }
@@ -83,6 +86,10 @@ func measureSide(ctx context.Context, o options, side, dir string) (figures, err
 		return f, err
 	}
 	defer stop()
+	if f.roll, err = l.rollUp(ctx, o.ended); err != nil {
+		return f, fmt.Errorf("roll up %d instances: %w", o.ended, err)
+	}
+	fmt.Printf("%-8s roll-up of %d instances: %s each\n", side, o.ended, us(f.roll))
 	if f.plan, err = l.planAmongMany(ctx, o); err != nil {
 		return f, fmt.Errorf("plan %d of %d: %w", o.due, o.tasks, err)
 	}

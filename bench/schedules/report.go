@@ -27,6 +27,10 @@ func report(o options, crons []cronFigure, all []figures) error {
 				side, p50, worst, g.policy, g.took.Round(time.Millisecond), g.transactions, g.slots, g.instances, g.ranges)
 		}
 	}
+	fmt.Fprintf(&b, "\nThe roll-up of figures, an instance: %d of %d tasks that end within an hour, a turn each %s, counts and sketches of minutes and of the hour.\n\n| side | roll-up |\n|---|---|\n", o.ended, rolledTasks, rollEvery)
+	for _, f := range all {
+		fmt.Fprintf(&b, "| %s | %s |\n", title(f.side), us(f.roll))
+	}
 	fmt.Print(b.String())
 	if o.out == "" {
 		return nil
@@ -43,6 +47,8 @@ func report(o options, crons []cronFigure, all []figures) error {
 }
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+
+func us(d time.Duration) string { return fmt.Sprintf("%.1f µs", float64(d.Nanoseconds())/1000) }
 
 func title(side string) string {
 	if side == "mariadb" {
