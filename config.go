@@ -98,6 +98,7 @@ type config struct {
 		QueueDepth  int           `yaml:"queue_depth"`
 		Lag         time.Duration `yaml:"lag"`
 		SuccessRate float64       `yaml:"success_rate"`
+		Zone        string        `yaml:"zone"`
 	} `yaml:"alarms"`
 
 	inForce []settings.Entry // all of these, for the console
@@ -350,6 +351,13 @@ func (c config) validateEngine(check func(string, bool, string, ...any)) {
 	check("alarms.queue_depth", c.Alarms.QueueDepth > 0, "more than 0; this is %d", c.Alarms.QueueDepth)
 	between("alarms.lag", c.Alarms.Lag, time.Second, time.Hour)
 	between("alarms.clock_offset", c.Alarms.ClockOffset, time.Second, time.Hour)
+	check("alarms.zone", c.zone() != nil, "a time zone such as Asia/Shanghai; this is %q", c.Alarms.Zone)
+}
+
+// zone of the times in messages to people; nil: there is none of that name.
+func (c config) zone() *time.Location {
+	zone, _ := cron.LoadZone(c.Alarms.Zone)
+	return zone
 }
 
 // config reads the configuration; from then on zones are those that it names.

@@ -54,6 +54,7 @@ type parts struct {
 	reports   *sched.Reports
 	calendars *calendar.Calendars
 	alerts    alert.Services
+	telling   *alert.Engine
 
 	planner    *sched.Planner
 	replanner  *sched.Replanner
@@ -88,6 +89,7 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 		return nil, err
 	}
 	p.buildEngine()
+	p.buildAlerts()
 	p.tasks = sched.NewTasks(d, p.dispatcher, p.egress, clock, newID, sched.Defaults{
 		TimeoutSeconds: c.Defaults.TimeoutSeconds, RetryMax: c.Defaults.Retries, RetryDelays: c.Defaults.RetryDelaysSeconds, Queues: c.queueNames(),
 	})
@@ -95,7 +97,6 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 	p.letters = sched.NewLetters(d, p.dispatcher, clock, newID)
 	p.replanner = sched.NewReplanner(d, p.dispatcher, clock, log)
 	p.calendars = calendar.NewCalendars(d, p.replanner, clock.Now)
-	p.alerts = alert.NewServices(alert.ServicesOptions{Store: d, Sealer: p.vault, Queues: c.queueNames(), Log: log, Now: clock.Now})
 	return p, nil
 }
 
@@ -118,6 +119,19 @@ func (p *parts) buildEngine() {
 	})
 }
 
+// buildAlerts makes what people set about alerts, and what tells them.
+func (p *parts) buildAlerts() {
+	c, d, now := p.cfg, p.ledger, p.clock.Now
+	sender := jobs.ChannelSender{
+		Open: alert.NewChannels(d, p.vault, now).Open, People: d.People, Zone: c.zone(), Log: p.log,
+		By: jobs.NewNotifier(jobs.NotifierOptions{Egress: p.egress, Now: now, Version: version, Base: c.baseURL(), Name: c.Environment, Mail: c.Mail}),
+	}
+	p.alerts = alert.NewServices(alert.ServicesOptions{Store: d, Sealer: p.vault, Send: sender, Queues: c.queueNames(), NewID: newID, Now: now})
+	p.telling = alert.NewEngine(alert.EngineOptions{
+		Store: d, Tasks: db.NewMarks(d, now), Source: alert.Sources{d, p.inspector}, Post: jobs.NewPoster(p.redis), Send: sender, Now: now, NewID: newID, Log: p.log,
+	})
+}
+
 // worker makes the part that takes messages.
 func (p *parts) worker() *jobs.Worker {
 	return jobs.NewWorker(jobs.WorkerOptions{
@@ -130,14 +144,13 @@ func (p *parts) worker() *jobs.Worker {
 func (p *parts) loops() []jobs.Loop {
 	queues := jobs.Queues(p.cfg.Worker.Queues)
 	marker := jobs.NewMarker(p.redis, queues)
-	return jobs.Watched(p.tele.Loop, []jobs.Loop{
+	loops := []jobs.Loop{
 		{Name: "plan", Every: p.cfg.Scheduler.Scan, Tick: p.planner.Tick},
 		{Name: "dispatch", Every: p.cfg.Scheduler.Scan, Tick: p.dispatcher.Tick},
 		{Name: "sweep", Every: p.cfg.Scheduler.Sweep, Tick: p.sweeper.Tick},
 		{Name: "replan", Every: 5 * time.Second, Tick: p.replanner.Tick},
 		{Name: "follow-moves", Every: 2 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.FollowMoves(ctx, p.clock.Now()) }},
 		marker.Watch(p.sweeper.Wiped),
-		{Name: "hold", Every: 5 * time.Second, Tick: p.alerts.Holder.Tick},
 		{Name: "roll-up", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.RollUp(ctx, p.clock.Now()) }},
 		{Name: "sample-queues", Every: 10 * time.Second, Tick: func(ctx context.Context) (bool, error) {
 			return false, p.ledger.SampleQueues(ctx, p.clock.Now(), queues.Names(), p.inspector.Pending)
@@ -147,7 +160,12 @@ func (p *parts) loops() []jobs.Loop {
 			n, err := p.ledger.SealAudit(ctx, p.clock.Now(), 500)
 			return n == 500, err
 		}},
-	})
+		{Name: "pulse", Every: 2 * time.Second, Tick: func(ctx context.Context) (bool, error) { return p.ledger.Pulse(ctx, p.clock.Now()) }},
+	}
+	for _, l := range p.telling.Loops() {
+		loops = append(loops, jobs.Loop(l))
+	}
+	return jobs.Watched(p.tele.Loop, loops)
 }
 
 // chores are ax's own periodic works; one node does each.
@@ -156,6 +174,10 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-sessions", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.people.Sessions.Prune(ctx); return err }},
 		{Name: "prune-calls", Spec: "*/10 * * * *", Run: func(ctx context.Context) error { _, err := p.ledger.PruneCalls(ctx, p.clock.Now(), 5000); return err }},
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
+		{Name: "digests", Spec: "*/10 * * * *", Run: p.telling.Digest},
+		{Name: "prune-alerts", Spec: "27 * * * *", Run: func(ctx context.Context) error {
+			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()))
+		}},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
 }
@@ -229,6 +251,7 @@ func (s *server) host(p *parts, front *app.Front) jobs.Host {
 	h := jobs.Host{Redis: p.redis, Node: p.node, Hints: p.hints, Log: s.log}
 	if s.cfg.has("scheduler") {
 		h.Loops, h.Chores = p.loops(), p.chores()
+		h.Deliver = jobs.NewDeliverer(p.redis, p.telling.Courier, s.log)
 	}
 	if s.cfg.has("worker") {
 		h.Worker = p.worker()

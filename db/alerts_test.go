@@ -21,14 +21,18 @@ type desk struct {
 	t    *testing.T
 	now  time.Time
 	team access.Team
+
+	Holder *alert.Holder
 }
 
 func newDesk(t *testing.T, d *db.DB) *desk {
 	t.Helper()
 	h := &desk{DB: d, t: t, now: t0, team: dbtest.MakeTeam(t, d)}
 	h.Services = alert.NewServices(alert.ServicesOptions{
-		Store: d, Sealer: vaultOf(t, "a"), Queues: []string{"default", "bulk"}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
+		NewID: dbtest.ID,
+		Store: d, Sealer: vaultOf(t, "a"), Queues: []string{"default", "bulk"}, Now: func() time.Time { return h.now },
 	})
+	h.Holder = alert.NewHolder(d, slog.New(slog.DiscardHandler), func() time.Time { return h.now })
 	return h
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ax/app/alert"
+	"ax/app/fault"
 )
 
 // ChannelSender sends messages to channels by their ids: it opens a channel,
@@ -24,6 +25,9 @@ type ChannelSender struct {
 // secret of the installation, or the ledger, may come back.
 func (s ChannelSender) Send(ctx context.Context, channel string, messages []alert.Message) alert.Answer {
 	ch, secret, err := s.Open(ctx, channel)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return alert.Answer{Verdict: alert.GiveUp, Body: "there is no such channel any more"}
+	}
 	if err != nil {
 		s.Log.ErrorContext(ctx, "a channel can't be opened", "channel", channel, "error", err)
 		return alert.Answer{Verdict: alert.Again, Body: "the channel’s address can’t be opened: see the log of ax"}

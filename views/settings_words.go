@@ -103,5 +103,6 @@ var settingWords = map[string]string{
 	"alarms.clock_offset": msg("A node's clock against the ledger's. Over 30 s it also stops planning."),
 	"alarms.queue_depth":  msg("Instances that are due and have not begun, per queue."),
 	"alarms.lag":          msg("How late a start may be."),
+	"alarms.zone":         msg("Time zone of the times in messages to people, such as Asia/Shanghai."),
 	"alarms.success_rate": msg("Percent of the instances that ended within the hour."),
 }

@@ -1,6 +1,9 @@
 package alert
 
-import "time"
+import (
+	"crypto/subtle"
+	"time"
+)
 
 // ChannelKind says how a channel is reached.
 type ChannelKind string
@@ -60,6 +63,11 @@ type Channel struct {
 type ChannelSecret struct {
 	URL string `json:"url,omitempty"`
 	Key string `json:"key,omitempty"` // signs messages, where the robot asks for it; of webhooks always there
+}
+
+// is compares without telling by its time how much was right.
+func (s ChannelSecret) is(o ChannelSecret) bool {
+	return subtle.ConstantTimeCompare([]byte(s.URL), []byte(o.URL))&subtle.ConstantTimeCompare([]byte(s.Key), []byte(o.Key)) == 1
 }
 
 // Place is the one place where the secret can be opened.

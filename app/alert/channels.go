@@ -149,7 +149,7 @@ func (s *Channels) Update(ctx context.Context, by access.Actor, id string, w Cha
 			return Channel{}, "", nil, fault.Conflict("%s changed the channel meanwhile: it is at version %d, you began from %d", old.ChangedBy, old.Version, w.Version)
 		}
 		made = shown
-		if secret != was {
+		if !secret.is(was) {
 			sealed, err = s.seal(is, secret)
 		}
 		return is, sealed, diffChannels(old, is, secret.URL != was.URL, secret.Key != was.Key), err
@@ -251,7 +251,7 @@ func (s *Channels) Open(ctx context.Context, id string) (Channel, ChannelSecret,
 
 // seal gives the sealed form of a secret; of an empty one it is empty.
 func (s *Channels) seal(c Channel, secret ChannelSecret) (string, error) {
-	if secret == (ChannelSecret{}) {
+	if secret.is(ChannelSecret{}) {
 		return "", nil
 	}
 	plain, err := json.Marshal(secret)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ax/app/access"
 	"ax/app/fail"
 )
 
@@ -23,7 +24,7 @@ type rulebook interface {
 	ActiveSilences(ctx context.Context, now time.Time) ([]Silence, error)
 	// SetBroken notes why a rule can't be judged; empty: it can.
 	SetBroken(ctx context.Context, rule int64, why string, now time.Time) error
-	TeamNames(ctx context.Context) (map[int64]string, error)
+	Teams(ctx context.Context, s access.Scope) ([]access.Team, error)
 }
 
 // marker knows the tasks.
@@ -78,7 +79,7 @@ type turn struct {
 	silences []Silence
 	marks    marks
 	byCode   map[string]TaskMark
-	teams    map[int64]string
+	teams    map[int64]access.Team
 	answers  map[asked]answer
 	open     map[int64][]Incident // by rule
 }
@@ -123,8 +124,13 @@ func (e *Evaluator) read(ctx context.Context, now time.Time) (t turn, err error)
 		return t, fmt.Errorf("read the silences: %w", err)
 	}
 	t.silences = slices.DeleteFunc(t.silences, func(s Silence) bool { _, ok := s.Active(now); return !ok })
-	if t.teams, err = e.o.Rules.TeamNames(ctx); err != nil {
+	teams, err := e.o.Rules.Teams(ctx, access.Scope{All: true})
+	if err != nil {
 		return t, fmt.Errorf("read the teams: %w", err)
+	}
+	t.teams = make(map[int64]access.Team, len(teams))
+	for _, team := range teams {
+		t.teams[team.ID] = team
 	}
 	list, err := e.o.Tasks.TaskMarks(ctx)
 	if err != nil {

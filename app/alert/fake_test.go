@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"ax/app/access"
 )
 
 // fakeLedger keeps what the evaluator needs, as the ledger does.
@@ -44,8 +46,8 @@ func (f *fakeLedger) ActiveSilences(context.Context, time.Time) ([]Silence, erro
 	return slices.Clone(f.silences), nil
 }
 func (f *fakeLedger) TaskMarks(context.Context) ([]TaskMark, error) { return f.tasks, nil }
-func (f *fakeLedger) TeamNames(context.Context) (map[int64]string, error) {
-	return map[int64]string{1: "Payments"}, nil
+func (f *fakeLedger) Teams(context.Context, access.Scope) ([]access.Team, error) {
+	return []access.Team{{ID: 1, Code: "pay", Name: "Payments"}}, nil
 }
 func (f *fakeLedger) SetBroken(_ context.Context, rule int64, why string, _ time.Time) error {
 	f.broken[rule] = why

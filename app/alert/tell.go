@@ -51,7 +51,7 @@ func (e *Evaluator) delivery(t turn, s Subscription, i Incident, m Message, dedu
 // message of an incident, as facts.
 func (e *Evaluator) message(t turn, r Rule, i Incident, kind MessageKind) Message {
 	m := Message{
-		Kind: kind, At: t.now, IncidentID: i.ID, Rule: i.RuleName, Metric: i.Metric, Level: i.Level, Team: t.teams[i.TeamID],
+		Kind: kind, At: t.now, IncidentID: i.ID, Rule: i.RuleName, Metric: i.Metric, Level: i.Level, Team: t.teams[i.TeamID].Name,
 		Scope: r.Scope, Value: i.Value, Worst: i.Worst, Threshold: i.Threshold, Host: i.Host, Since: i.Since, EndedAt: i.EndedAt,
 		Members: i.Members[:min(len(i.Members), MaxNamed)], Count: len(i.Members), Note: i.Note, Path: "/alerts/incidents/" + i.ID,
 	}
@@ -75,7 +75,7 @@ type IncidentFacts struct {
 	Metric    Metric     `json:"metric"`
 	Level     Level      `json:"level"`
 	State     string     `json:"state"`
-	Team      string     `json:"team,omitempty"` // name; empty: the installation
+	Team      string     `json:"team,omitempty"` // code; empty: the installation
 	Value     float64    `json:"value"`
 	Worst     float64    `json:"worst"`
 	Threshold float64    `json:"threshold"`
@@ -92,7 +92,7 @@ type IncidentFacts struct {
 	Members   []Member   `json:"members"`
 }
 
-// Facts of the incident, with the team's name.
+// Facts of the incident, with the team's code.
 func (i Incident) Facts(team string) IncidentFacts {
 	opt := func(t time.Time) *time.Time {
 		if t.IsZero() {
@@ -124,7 +124,7 @@ func (e *Evaluator) events(t turn, was, is Incident) (out []Delivery) {
 	default:
 		return nil
 	}
-	object, err := json.Marshal(is.Facts(t.teams[is.TeamID]))
+	object, err := json.Marshal(is.Facts(t.teams[is.TeamID].Code))
 	if err != nil {
 		e.o.Log.Error("an incident can't be written as JSON", "incident", is.ID, "error", err)
 		return nil
