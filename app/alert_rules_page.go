@@ -414,6 +414,6 @@ const (
 
 // alertPast is what the ledger keeps of what rules measure.
 type alertPast interface {
-	TaskMarks(ctx context.Context) ([]alert.TaskMark, error)
+	MarksOf(ctx context.Context, s access.Scope) ([]alert.TaskMark, error)
 	Series(ctx context.Context, r alert.Rule, tasks []alert.TaskMark, from, to time.Time) (alert.Series, error)
 }

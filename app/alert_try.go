@@ -19,13 +19,14 @@ import (
 func (a *App) tryRule(c *gin.Context, page *views.RulePage, stored alert.Rule, team access.Team) error {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), tryLimit)
 	defer cancel()
-	tasks, err := a.past.TaskMarks(ctx)
+	scope := actor(c).Scope()
+	if stored.TeamID != 0 {
+		scope = scope.Only(stored.TeamID)
+	}
+	tasks, err := a.past.MarksOf(ctx, scope)
 	if err != nil {
 		a.log.WarnContext(ctx, "the form of a rule can't read the tasks", "error", err)
 	}
-	tasks = slices.DeleteFunc(slices.Clone(tasks), func(t alert.TaskMark) bool {
-		return stored.TeamID != 0 && t.TeamID != stored.TeamID || !actor(c).Sees(t.TeamID)
-	})
 	offerScopes(page, tasks)
 	page.Queues = a.tasks.Defaults().Queues
 	r, err := a.drafted(c, page, stored, team)
