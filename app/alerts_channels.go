@@ -70,45 +70,13 @@ func (a *App) lastMessage(ctx context.Context, by access.Actor, channel string) 
 	return nil, err
 }
 
-// testChannel sends a test and answers with what came back, in its row.
-func (a *App) testChannel(c *gin.Context) (reply, error) {
-	ctx, by := c.Request.Context(), actor(c)
-	d, err := a.alerts.Deliveries.SendTest(ctx, by, c.Param("id"))
-	if err != nil {
-		return reply{}, err
-	}
-	if !wantsPiece(c) {
-		p, err := a.channelsPage(c)
-		for i := range p.Rows {
-			if p.Rows[i].ID == d.ChannelID {
-				p.Rows[i].Tested = &d.Answer
-			}
-		}
-		return show(views.AlertsChannelsTab(p)), err
-	}
-	ch, err := a.alerts.Channels.Find(ctx, by, d.ChannelID)
-	if err != nil {
-		return reply{}, err
-	}
+// testedRow is a channel's row of the list with what came back of a test.
+func (a *App) testedRow(c *gin.Context, ch alert.Channel, answer alert.Answer) (reply, error) {
 	told, err := a.toldOf(c)
 	if err != nil {
 		return reply{}, err
 	}
 	r, err := a.channelRow(c, ch, told)
-	r.Tested = &d.Answer
+	r.Tested = &answer
 	return fragment(views.ChannelLine(r)), err
-}
-
-// turnChannelOn lets messages be sent to a channel again.
-func (a *App) turnChannelOn(c *gin.Context) (reply, error) {
-	f, err := a.form(c)
-	if err != nil {
-		return reply{}, err
-	}
-	ch, err := a.alerts.Channels.TurnOn(c.Request.Context(), actor(c), c.Param("id"), f.text("reason"))
-	if err != nil {
-		return reply{}, err
-	}
-	a.flash(c, "Messages go to %s again", ch.Name)
-	return goBack(c, views.AlertsChannels), nil
 }

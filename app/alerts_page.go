@@ -18,11 +18,7 @@ func (a *App) alertRoutes() []route {
 	return []route{
 		{http.MethodGet, "/alerts", (*App).showAlerts, access.Read, false},
 		{http.MethodGet, "/alerts/rules", (*App).listRules, access.Read, false},
-		{http.MethodPost, "/alerts/rules/:id/enable", switchRule(true), access.EditRule, false},
-		{http.MethodPost, "/alerts/rules/:id/disable", switchRule(false), access.EditRule, false},
 		{http.MethodGet, "/alerts/channels", (*App).listChannels, access.Read, false},
-		{http.MethodPost, "/alerts/channels/:id/test", (*App).testChannel, access.ManageChannels, false},
-		{http.MethodPost, "/alerts/channels/:id/on", (*App).turnChannelOn, access.ManageChannels, false},
 		{http.MethodGet, "/alerts/silences", (*App).listSilences, access.Read, false},
 		{http.MethodGet, "/alerts/silences/new", (*App).showNewSilence, access.Silence, false},
 		{http.MethodGet, "/alerts/silences/preview", (*App).previewSilence, access.Silence, false},
@@ -216,8 +212,8 @@ func scopedTeams(c *gin.Context) []int64 {
 	return out
 }
 
-// firing counts what the sidebar shows; what can't be read shows nothing.
-func (a *App) firing(ctx context.Context, by access.Actor, scope access.Scope) alert.FiringCount {
+// firingCount counts what the sidebar shows; what can't be read shows nothing.
+func (a *App) firingCount(ctx context.Context, by access.Actor, scope access.Scope) alert.FiringCount {
 	if !scope.All && len(scope.Teams) == 0 {
 		return alert.FiringCount{}
 	}

@@ -53,27 +53,3 @@ func enabledRules(all []alert.Rule) []alert.Rule {
 	}
 	return out
 }
-
-// switchRule throws a rule's switch.
-func switchRule(on bool) func(*App, *gin.Context) (reply, error) {
-	return func(a *App, c *gin.Context) (reply, error) {
-		id, err := numberedID(c)
-		if err != nil {
-			return reply{}, err
-		}
-		f, err := a.form(c)
-		if err != nil {
-			return reply{}, err
-		}
-		r, err := a.alerts.Rules.SetEnabled(c.Request.Context(), actor(c), id, on, f.text("reason"))
-		if err != nil {
-			return reply{}, err
-		}
-		if on {
-			a.flash(c, "The rule %s is on", alert.RuleName(a.viewer(c).Lang, r.Name))
-		} else {
-			a.flash(c, "The rule %s is off", alert.RuleName(a.viewer(c).Lang, r.Name))
-		}
-		return goBack(c, views.AlertsRules), nil
-	}
-}

@@ -20,7 +20,7 @@ const (
 )
 
 // costly are the pages to look at that cost as much as an act.
-var costly = map[string]bool{"/audit.csv": true, "/tasks/preview": true, "/search": true, "/calendars/:code/export.csv": true, "/calendars/:code/export.ics": true}
+var costly = map[string]bool{"/audit.csv": true, "/tasks/preview": true, "/alerts/rules/new": true, "/alerts/rules/:id": true, "/search": true, "/calendars/:code/export.csv": true, "/calendars/:code/export.ics": true}
 
 // How often a token may call. A caller that is over it is told when to come
 // again (429); nothing was done.

@@ -116,6 +116,7 @@ type Options struct {
 	Outlook         *sched.Outlook
 	access.Services // who may do what
 	Alerts          alert.Services
+	Past            alertPast // that rules are tried on
 	Calls           calls
 	Receipts        receipts
 	Queues          queues
@@ -138,7 +139,7 @@ func (o Options) check() error {
 		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
 		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Allowances": o.Allowances == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
-		"Alerts.Incidents": o.Alerts.Incidents == nil, "Alerts.Deliveries": o.Alerts.Deliveries == nil,
+		"Alerts.Incidents": o.Alerts.Incidents == nil, "Alerts.Deliveries": o.Alerts.Deliveries == nil, "Past": o.Past == nil,
 		"Queues": o.Queues == nil, "Switches": o.Switches == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil, "Ledger": o.Ledger == nil, "Carrier": o.Carrier == nil,
 	} {
 		if missing {
@@ -179,6 +180,7 @@ type App struct {
 	audit       *access.Reader
 	refusals    *access.Refusals
 	alerts      alert.Services
+	past        alertPast
 	calls       calls
 	receipts    receipts
 	queues      queues
@@ -219,8 +221,8 @@ func New(o Options) (*App, error) {
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, audit: o.Audit, refusals: o.Refusals,
-		alerts: o.Alerts,
-		calls:  o.Calls, receipts: o.Receipts, queues: o.Queues, switches: o.Switches, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
+		alerts: o.Alerts, past: o.Past,
+		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, switches: o.Switches, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
 	}
 	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {

@@ -113,6 +113,7 @@ func (h *house) options() app.Options {
 		Outlook:   sched.NewOutlook(d, h.clock),
 		Services:  people,
 		Alerts:    alert.NewServices(alert.ServicesOptions{Store: d, Sealer: vault, Send: h.robot, Queues: []string{"default", "slow"}, NewID: newID, Now: now}),
+		Past:      d,
 		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h}, Switches: sched.NewSwitches(d, h.queue, h.clock),
 		Ready:   func(context.Context) []app.Check { return h.checks },
 		Ledger:  d.Server,

@@ -46,6 +46,7 @@ func (a *App) routes() []route {
 		a.userRoutes(),
 		a.invitationRoutes(),
 		a.accountRoutes(),
+		a.alertFormRoutes(),
 	)
 }
 

@@ -48,7 +48,7 @@ func (a *App) dressed(c *gin.Context) views.Viewer {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), figuresLimit)
 	defer cancel()
 	v.Counts.DeadLetters = a.openLetters(ctx, actor(c), scopeOf(c), v.Now)
-	v.Counts.Alerts = a.firing(ctx, actor(c), scopeOf(c))
+	v.Counts.Alerts = a.firingCount(ctx, actor(c), scopeOf(c))
 	h := a.health(ctx, v.Now)
 	v.Health = &h
 	return v

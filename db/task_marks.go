@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ax/app/access"
 	"ax/app/alert"
 	"ax/app/sched"
 )
@@ -34,6 +35,22 @@ const levelKey = `"alert_level":"`
 func (d *DB) TaskMarks(ctx context.Context) ([]alert.TaskMark, error) {
 	var out []alert.TaskMark
 	err := d.eachMark(ctx, "archived_at IS NULL", func(m alert.TaskMark, _ bool) { out = append(out, m) })
+	if err != nil {
+		return nil, err
+	}
+	return out, d.mendLevels(ctx, out)
+}
+
+// MarksOf is TaskMarks of the teams of a scope.
+func (d *DB) MarksOf(ctx context.Context, s access.Scope) ([]alert.TaskMark, error) {
+	if s.All {
+		return d.TaskMarks(ctx)
+	}
+	if len(s.Teams) == 0 {
+		return nil, nil
+	}
+	var out []alert.TaskMark
+	err := d.eachMark(ctx, "archived_at IS NULL AND team_id IN ?", func(m alert.TaskMark, _ bool) { out = append(out, m) }, s.Teams)
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,9 @@ func Gallery() []Example {
 		letterExamples(),
 		alertExamples(),
 		apiExamples(),
+		ruleExamples(),
+		channelExamples(),
+		deliveryExamples(),
 	)
 }
 
