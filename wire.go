@@ -128,7 +128,7 @@ func (p *parts) buildAlerts() {
 	}
 	p.alerts = alert.NewServices(alert.ServicesOptions{Store: d, Sealer: p.vault, Send: sender, Queues: c.queueNames(), NewID: newID, Now: now})
 	p.telling = alert.NewEngine(alert.EngineOptions{
-		Store: d, Tasks: db.NewMarks(d, now), Source: alert.Sources{d, p.inspector}, Post: jobs.NewPoster(p.redis), Send: sender, Now: now, NewID: newID, Log: p.log,
+		Store: d, Tasks: db.NewMarks(d, now), Source: alert.Sources{db.NewGauges(d), p.inspector}, Post: jobs.NewPoster(p.redis), Send: sender, Now: now, NewID: newID, Log: p.log,
 	})
 }
 

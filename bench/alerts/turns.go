@@ -36,7 +36,7 @@ func newBench(w *world) *bench {
 	b := &bench{w: w, kinds: map[string]alert.ChannelKind{}, asked: map[alert.Metric]time.Duration{}, sent: map[alert.ChannelKind]map[string]int{}}
 	now, log := func() time.Time { return w.now }, slog.New(slog.DiscardHandler)
 	b.evaluator = alert.NewEvaluator(alert.EvaluatorOptions{
-		Rules: w.ax, Tasks: db.NewMarks(w.ax, now), Cases: w.ax, Source: alert.Sources{timed{w.ax, b}, redis{}}, Now: now, NewID: w.id, Log: log,
+		Rules: w.ax, Tasks: db.NewMarks(w.ax, now), Cases: w.ax, Source: alert.Sources{timed{db.NewGauges(w.ax), b}, redis{}}, Now: now, NewID: w.id, Log: log,
 	})
 	b.courier = alert.NewCourier(alert.CourierOptions{Box: w.ax, Post: b, Send: b, Now: now, NewID: w.id, Log: log})
 	return b
