@@ -105,9 +105,10 @@ build: ## build the static program ./ax
 docker: ## build the image ax:VERSION
 	docker build --build-arg VERSION=$(VERSION) -t ax:$(VERSION) .
 
-bench: ## measure engine and schedules, write docs/benchmarks.md (an hour)
+bench: ## measure engine, schedules and alerts, write docs/benchmarks.md (an hour)
 	go run ./bench/engine -out docs/benchmarks.md
 	go run ./bench/schedules -append docs/benchmarks.md
+	go run ./bench/alerts -append docs/benchmarks.md
 
 shots: ## write pictures of all pages of the demo to shots/
 	@.ci/shots shots
