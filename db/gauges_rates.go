@@ -68,8 +68,7 @@ func (b *rateBook) since(ctx context.Context, since, now time.Time) (map[int64]r
 		return b.ledger.ratesOf(ctx, since)
 	}
 	if b.kept == nil || !b.now.Equal(now) || window <= ratesKept && first.Before(b.from) {
-		if err := b.look(ctx, now); err != nil {
-			*b = b.emptied()
+		if err := b.look(ctx, now); err != nil { // what was read is kept: the next look goes on
 			return nil, err
 		}
 	}
@@ -182,10 +181,9 @@ func (b *rateBook) reread(ctx context.Context, first time.Time) error {
 	}
 	for _, m := range changed {
 		b.drop(m)
-		b.kept[m] = is[m]
 	}
 	slices.Sort(changed)
-	return b.read(ctx, changed)
+	return b.read(ctx, changed, is)
 }
 
 func (b *rateBook) drop(m int64) {
@@ -194,21 +192,23 @@ func (b *rateBook) drop(m int64) {
 }
 
 // read reads minutes, those that follow each other at once.
-func (b *rateBook) read(ctx context.Context, minutes []int64) error {
+func (b *rateBook) read(ctx context.Context, minutes []int64, is map[int64]minute) error {
 	for len(minutes) > 0 && b.cells <= b.most {
 		n := 1
 		for n < len(minutes) && minutes[n] == minutes[n-1]+time.Minute.Milliseconds() && n < 10 {
 			n++
 		}
 		begin, end := time.UnixMilli(minutes[0]), time.UnixMilli(minutes[n-1]).Add(time.Minute)
-		err := b.ledger.eachCell(ctx, part{"stats_minute", "minute_at", begin, end}, func(m int64, c cell) {
-			x := b.kept[m]
-			x.cells = append(x.cells, c)
-			b.kept[m] = x
-			b.cells++
-		})
+		cells := map[int64][]cell{}
+		err := b.ledger.eachCell(ctx, part{"stats_minute", "minute_at", begin, end}, func(m int64, c cell) { cells[m] = append(cells[m], c) })
 		if err != nil {
 			return err
+		}
+		for _, m := range minutes[:n] {
+			x := is[m]
+			x.cells = cells[m]
+			b.kept[m] = x
+			b.cells += len(x.cells)
 		}
 		minutes = minutes[n:]
 	}

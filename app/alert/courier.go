@@ -18,6 +18,8 @@ const (
 	// sendWithin is when a node takes nothing more under its lease: what it has
 	// begun must end before another node may send the same.
 	sendWithin = 30 * time.Second
+	// expireEvery is how often messages are looked for that are too old.
+	expireEvery = time.Minute
 	// batch is how many messages are taken at once.
 	batch = 20
 	// sendAtOnce bounds the channels that one node sends to at the same time.
@@ -96,6 +98,8 @@ type Courier struct {
 	o     CourierOptions
 	slots chan struct{}
 
+	expired time.Time // when old messages were looked for
+
 	mu      sync.Mutex
 	sending map[string]bool // channels that this process sends to by itself
 }
@@ -109,8 +113,11 @@ func NewCourier(o CourierOptions) *Courier {
 // not done for a while, is sent from here.
 func (c *Courier) Tick(ctx context.Context) (again bool, err error) {
 	now := c.o.Now()
-	if err := c.o.Box.ExpireDeliveries(ctx, now.Add(-TryFor), now); err != nil {
-		return false, err
+	if now.Before(c.expired) || now.Sub(c.expired) >= expireEvery {
+		if err := c.o.Box.ExpireDeliveries(ctx, now.Add(-TryFor), now); err != nil {
+			return false, err
+		}
+		c.expired = now
 	}
 	due, err := c.o.Box.DueChannels(ctx, now, 500)
 	if err != nil {
