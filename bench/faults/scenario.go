@@ -20,6 +20,7 @@ type scenario struct {
 	maria []string                            // more arguments of that MariaDB
 	run   func(context.Context, *house) error // injects and heals, while the load goes on
 	after func(context.Context, *house) error // looks at what only this scenario can tell; an error is a violation
+	still func(context.Context, *house) error // waits for what comes after all work has ended, before anything is judged; an error is a violation
 	quiet time.Duration                       // limit until all work has ended; 0: 75 s
 
 	alone   bool     // nothing else runs meanwhile: it is about pace

@@ -12,11 +12,11 @@ import (
 func alerting() []scenario {
 	return []scenario{
 		{name: "F41", says: "receivers of alerts that are slow, answer 500, 429, their own code for too much, a page, hang up, break TLS, have no DNS, and are mended",
-			alerts: true, works: sickWork, run: troubleReceivers, after: toldAndInTime},
+			alerts: true, works: sickWork, run: troubleReceivers, still: allTold, after: onceAndInTime},
 		{name: "F41/kill", says: "schedulers killed at each place of an alert's way; a claim of a channel lasts 12 s, not 60 s",
-			alerts: true, works: sickWork, prepare: shortLeases(), run: killTellers, after: toldAfterDeaths},
+			alerts: true, works: sickWork, prepare: shortLeases(12), run: killTellers, still: allTold, after: onceBesideDeaths},
 		{name: "F41/redis", says: "Redis killed while incidents open, and back when they were told",
-			alerts: true, works: sickWork, run: tellWithoutRedis, after: told},
+			alerts: true, works: sickWork, run: tellWithoutRedis, still: allTold, after: once},
 	}
 }
 
@@ -151,10 +151,11 @@ func troubleReceivers(ctx context.Context, h *house) error {
 	return nil
 }
 
-// shortLeases let what a dead scheduler was sending be taken sooner.
-func shortLeases() []string {
+// shortLeases let what a dead scheduler was sending be taken after so many
+// seconds.
+func shortLeases(seconds int) []string {
 	return []string{"CREATE TRIGGER bench_lease BEFORE UPDATE ON channels FOR EACH ROW IF NEW.claimed_until IS NOT NULL THEN " +
-		"SET NEW.claimed_until=LEAST(NEW.claimed_until, FLOOR(UNIX_TIMESTAMP(NOW(3))*1000)+12000); END IF"}
+		fmt.Sprintf("SET NEW.claimed_until=LEAST(NEW.claimed_until, FLOOR(UNIX_TIMESTAMP(NOW(3))*1000)+%d); END IF", 1000*seconds)}
 }
 
 // alertPoints are the places of an alert's way, in an order in which each is

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,25 +10,8 @@ import (
 	"time"
 )
 
-// told waits until all that is owed to receivers has come, and holds it against
-// the ledger: nothing is lost, nothing is told twice under another id.
-func told(ctx context.Context, h *house) error { return h.everythingTold(ctx, 0) }
-
-// toldAndInTime: nobody died, so nothing came twice; and no run waited for a
-// receiver.
-func toldAndInTime(ctx context.Context, h *house) error {
-	if err := h.everythingTold(ctx, 0); err != nil {
-		return err
-	}
-	return slotsInTime(ctx, h)
-}
-
-// toldAfterDeaths: each death may have one message sent again.
-func toldAfterDeaths(ctx context.Context, h *house) error {
-	return h.everythingTold(ctx, int(h.facts["deaths at points"]))
-}
-
-func (h *house) everythingTold(ctx context.Context, repeats int) error {
+// allTold waits until all that is owed to receivers has come: nothing is lost.
+func allTold(ctx context.Context, h *house) error {
 	began := time.Now()
 	var missing error
 	late := within(150*time.Second, "all is told", func() bool {
@@ -39,7 +23,20 @@ func (h *house) everythingTold(ctx context.Context, repeats int) error {
 		return fmt.Errorf("%w: %w", late, missing)
 	}
 	h.facts["all told after, s"] = time.Since(began).Seconds()
-	return h.toldOnce(ctx, repeats)
+	return nil
+}
+
+// once: nobody died who sends, so nothing came twice.
+func once(ctx context.Context, h *house) error { return h.toldOnce(ctx, 0) }
+
+// onceAndInTime: besides, no run waited for a receiver.
+func onceAndInTime(ctx context.Context, h *house) error {
+	return errors.Join(h.toldOnce(ctx, 0), slotsInTime(ctx, h))
+}
+
+// onceBesideDeaths: each death may have a message sent again.
+func onceBesideDeaths(ctx context.Context, h *house) error {
+	return h.toldOnce(ctx, int(h.facts["deaths at points"]))
 }
 
 // delivery is a message as the ledger has it.
