@@ -38,6 +38,7 @@ type house struct {
 	ledger *sql.DB // as root, past all links
 	nodes  []*node
 	sink   *sink
+	missed error   // what did not come while there was harm; it is a violation
 	robots *robots // receivers of alerts; nil where none are told
 	load   *load
 	random *rand.Rand
