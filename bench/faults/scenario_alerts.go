@@ -137,6 +137,7 @@ func troubleReceivers(ctx context.Context, h *house) error {
 	if err != nil {
 		return fmt.Errorf("%w: not %s", err, untried)
 	}
+	h.missed = h.opened(ctx) // they may have been tried with another incident
 	h.tell("each receiver in trouble was tried")
 	h.robots.heal()
 	for _, name := range []string{"tls", "dns"} {

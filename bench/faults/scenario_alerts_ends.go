@@ -150,7 +150,7 @@ func (h *house) untoldIncident(ctx context.Context, got []heard) error {
 		if n == 0 && state == "firing" && due {
 			return fmt.Errorf("incident %s (%s): nobody was told", id, metric)
 		}
-		if metric == "failures_in_row" && state == "over" {
+		if metric == "failures_in_row" && state == "over" && n > 0 {
 			ended++
 		}
 	}
