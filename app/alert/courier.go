@@ -233,8 +233,9 @@ func (c *Courier) merged(ctx context.Context, s *Settling, kind ChannelKind, tak
 // wait: the receiver is away, or they might be of the same object.
 func (c *Courier) each(ctx context.Context, s *Settling, kind ChannelKind, taken []Delivery) {
 	began := c.o.Now()
-	for _, d := range taken {
+	for i, d := range taken {
 		if c.o.Now().Sub(began) > sendWithin {
+			s.untried(taken[i:])
 			return
 		}
 		at := c.o.Now()
@@ -242,8 +243,18 @@ func (c *Courier) each(ctx context.Context, s *Settling, kind ChannelKind, taken
 		s.Done = append(s.Done, d.after(answer, at, c.o.Now()))
 		s.rest(kind, d, answer, c.o.Now())
 		if answer.Verdict == Again || answer.Verdict == TurnOff {
+			s.untried(taken[i+1:])
 			return
 		}
+	}
+}
+
+// untried takes back the tries of what was taken and not sent: how long a
+// message waits after its first failure is not to depend on those before it.
+func (s *Settling) untried(taken []Delivery) {
+	for _, d := range taken {
+		d.Tries--
+		s.Done = append(s.Done, d)
 	}
 }
 
