@@ -178,23 +178,6 @@ func incidentState(ctx context.Context, i alert.Incident) ui.State {
 	return lookUp(ctx, incidentLooks, standing(i))
 }
 
-// deliveryLooks are what became of a message.
-var deliveryLooks = map[string]look{
-	"waiting":   {"clock", "idle", msg("Waiting")},
-	"retrying":  {"repeat", "retry", msg("Retrying")},
-	"delivered": {"circle-check", "ok", msg("Delivered")},
-	"refused":   {"circle-x", "fail", msg("Refused|delivery")},
-	"off":       {"circle-off", "fail", msg("Switched off")},
-}
-
-func sentState(ctx context.Context, d alert.Delivery) ui.State {
-	name := string(d.State)
-	if d.State == alert.Waiting && d.Tries > 0 {
-		name = "retrying"
-	}
-	return lookUp(ctx, deliveryLooks, name)
-}
-
 // answerWords are what the receiver said: its own code where it has one.
 func answerWords(a alert.Answer) string {
 	status := ""
@@ -207,25 +190,7 @@ func answerWords(a alert.Answer) string {
 	return joined(" · ", status, a.Body)
 }
 
-// kindNames are the kinds of channel; brands are the same in both languages,
-// the Chinese ones go by their Chinese names there.
-var kindNames = map[alert.ChannelKind]termed{
-	alert.Feishu: {msg("Feishu")}, alert.DingTalk: {msg("DingTalk")}, alert.WeCom: {msg("WeCom")}, alert.Slack: {msg("Slack")},
-	alert.Teams: {msg("Microsoft Teams")}, alert.Webhook: {msg("Webhook")}, alert.Email: {msg("E-mail")},
-}
-
-// termed is a text of a table.
-type termed struct{ word string }
-
-func kindWord(ctx context.Context, k alert.ChannelKind) string {
-	x, ok := kindNames[k]
-	if !ok {
-		return string(k)
-	}
-	return t(ctx, x.word)
-}
-
 // channelTitle is kind and name: "Feishu 支付值班群".
 func channelTitle(ctx context.Context, c alert.Channel) string {
-	return joined(" ", kindWord(ctx, c.Kind), c.Name)
+	return joined(" ", kindName(ctx, c.Kind), c.Name)
 }

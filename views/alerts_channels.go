@@ -45,11 +45,11 @@ func (r ChannelRow) state(ctx context.Context) ui.State {
 	case r.Tested != nil:
 		return ui.State{Icon: "circle-x", Class: "fail", Word: t(ctx, "Test refused")}
 	case !r.On():
-		return lookUp(ctx, deliveryLooks, "off")
+		return ui.State{Icon: "circle-off", Class: "fail", Word: t(ctx, "Switched off")}
 	case r.Last == nil:
 		return ui.State{Icon: "circle-dotted", Class: "idle", Word: t(ctx, "Nothing sent yet")}
 	}
-	return sentState(ctx, *r.Last)
+	return deliveryState(ctx, *r.Last)
 }
 
 // answer that came back, with how long a test took; of a channel that is off,

@@ -140,7 +140,7 @@ func (r RuleRow) switchURL() string {
 // switchVerb is on the button that throws a switch.
 func switchVerb(ctx context.Context, on bool) string {
 	if on {
-		return t(ctx, "Disable")
+		return t(ctx, "Switch off")
 	}
-	return t(ctx, "Enable")
+	return t(ctx, "Switch on")
 }

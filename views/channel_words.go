@@ -41,6 +41,8 @@ var channelKinds = map[alert.ChannelKind]channelKind{
 		msg("Messages that wait go as one.")},
 }
 
+// kindName of a channel: brands are the same in both languages, the Chinese
+// ones go by their Chinese names there.
 func kindName(ctx context.Context, k alert.ChannelKind) string {
 	x, ok := channelKinds[k]
 	if !ok {
@@ -73,7 +75,7 @@ func eventWord(ctx context.Context, e alert.EventType) string {
 	case alert.LetterOpened:
 		return t(ctx, "A dead letter was opened")
 	case alert.LetterSolved:
-		return t(ctx, "A dead letter was closed")
+		return t(ctx, "A dead letter was solved")
 	case alert.IncidentOpened:
 		return t(ctx, "An incident was opened")
 	case alert.IncidentClosed:
@@ -119,7 +121,7 @@ func deliveryState(ctx context.Context, d alert.Delivery) ui.State {
 	case d.State == alert.Refused:
 		return ui.State{Icon: "circle-x", Class: "fail", Word: t(ctx, "Given up")}
 	case d.Tries > 0:
-		return ui.State{Icon: "repeat", Class: "retry", Word: t(ctx, "Tried again soon")}
+		return ui.State{Icon: "repeat", Class: "retry", Word: t(ctx, "Retrying")}
 	}
 	return ui.State{Icon: "hourglass", Class: "idle", Word: t(ctx, "Waiting")}
 }

@@ -179,8 +179,11 @@ func (p IncidentPage) quietSub(ctx context.Context) string {
 
 func incidentLook(ctx context.Context, name string) ui.State { return lookUp(ctx, incidentLooks, name) }
 
+// toldWhy is why a message went out, in words.
+type toldWhy struct{ word string }
+
 // toldKinds say why a message went out.
-var toldKinds = map[alert.MessageKind]termed{
+var toldKinds = map[alert.MessageKind]toldWhy{
 	alert.Opened: {msg("It began")}, alert.Repeated: {msg("Still so")}, alert.Grown: {msg("It grew")}, alert.Escalated: {msg("Nobody had acknowledged")},
 	alert.Closed: {msg("It is over")}, alert.Event: {msg("Event|message")}, alert.Test: {msg("Test|message")}, alert.Digest: {msg("Digest|message")},
 }

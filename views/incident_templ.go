@@ -1271,7 +1271,7 @@ func incidentTold(p IncidentPage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.Mark(sentState(ctx, l.Delivery)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Mark(deliveryState(ctx, l.Delivery)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

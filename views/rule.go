@@ -83,10 +83,8 @@ func (p RulePage) path() string {
 	if p.fresh() {
 		return "/alerts/rules/new"
 	}
-	return rulePath(p.Stored.ID)
+	return ruleURL(p.Stored.ID)
 }
-
-func rulePath(id int64) string { return "/alerts/rules/" + strconv.FormatInt(id, 10) }
 
 func (p RulePage) title(ctx context.Context) string {
 	if p.fresh() {

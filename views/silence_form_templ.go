@@ -224,7 +224,7 @@ func silenceWhat(p SilenceFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Segments(p.field(ctx, "scope.kind", t(ctx, "Covers"), p.Values.What), whatOptions(ctx)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Segments(p.field(ctx, "scope.kind", t(ctx, "Covers|silence"), p.Values.What), whatOptions(ctx)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -325,7 +325,7 @@ func silenceWhen(p SilenceFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(fieldWith(p.field(ctx, "ends_at", t(ctx, "Until"), p.Values.EndsAt), func(f *ui.Field) {
+			templ_7745c5c3_Err = ui.Input(fieldWith(p.field(ctx, "ends_at", t(ctx, "Until|silence"), p.Values.EndsAt), func(f *ui.Field) {
 				f.Type, f.Hint = "datetime-local", t(ctx, "By your clock, %s.", viewer(ctx).zone().String())
 			})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -353,7 +353,7 @@ func silenceWhen(p SilenceFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Input(fieldWith(p.field(ctx, "last_day", t(ctx, "Until"), p.Values.LastDay), func(f *ui.Field) {
+			templ_7745c5c3_Err = ui.Input(fieldWith(p.field(ctx, "last_day", t(ctx, "Until|silence"), p.Values.LastDay), func(f *ui.Field) {
 				f.Type, f.Optional, f.Hint = "datetime-local", t(ctx, "optional"), t(ctx, "Empty: without end.")
 			})).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -365,7 +365,7 @@ func silenceWhen(p SilenceFormPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = ui.FormSection("s-when", t(ctx, "How long"), t(ctx, "A silence always has an end, so that none is forgotten.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.FormSection("s-when", t(ctx, "How long"), t(ctx, "One that comes once always has an end, so that none is forgotten.")).Render(templ.WithChildren(ctx, templ_7745c5c3_Var13), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -99,7 +99,7 @@ func (p TaskPage) figures(ctx context.Context) []ui.Figure {
 	}
 	figures := append([]ui.Figure{p.nextFigure(ctx), success}, p.tookFigures(ctx)...)
 	figures = append(figures, p.lagFigure(ctx))
-	waiting := ui.Figure{Label: t(ctx, "Waiting"), Value: number(p.Report.Waiting), Sub: t(ctx, "pending, queued, retrying"), Href: taskInstancesURL(p.Task.Code, sched.GroupWaiting)}
+	waiting := ui.Figure{Label: t(ctx, "Waiting"), Value: number(p.Report.Waiting), Sub: t(ctx, "still to run"), Href: taskInstancesURL(p.Task.Code, sched.GroupWaiting)}
 	return append(figures, waiting)
 }
 
