@@ -15,6 +15,8 @@ func (a *App) accountRoutes() []route {
 	return []route{
 		{http.MethodGet, "/account", (*App).showAccount, signedIn, false},
 		{http.MethodPost, "/account/preferences", (*App).savePreferences, signedIn, false},
+		{http.MethodPost, "/account/chat-ids", (*App).saveChatIDs, signedIn, false},
+		{http.MethodPost, "/account/alerts", (*App).saveOwnAlerts, signedIn, false},
 		{http.MethodPost, "/account/password", (*App).changePassword, signedIn, false},
 		{http.MethodPost, "/account/second-step/begin", (*App).beginSecondStep, signedIn, false},
 		{http.MethodPost, "/account/second-step/confirm", (*App).confirmSecondStep, signedIn, false},
@@ -51,7 +53,10 @@ func (a *App) accountPage(c *gin.Context) (views.AccountPage, error) {
 	if page.Sessions, err = a.sessions.Open(ctx, who.actor, a.sessionToken(c)); err != nil {
 		return page, err
 	}
-	page.SecondStep.SecondStep, err = a.sessions.SecondStep(ctx, who.actor)
+	if page.SecondStep.SecondStep, err = a.sessions.SecondStep(ctx, who.actor); err != nil {
+		return page, err
+	}
+	page.Reach, err = a.reach(ctx, who)
 	return page, err
 }
 

@@ -108,6 +108,9 @@ func (a *App) showNewRule(c *gin.Context) (reply, error) {
 		}
 	}
 	v := ruleValues(newRule(metric))
+	if code := f.text("task"); code != "" {
+		v.ScopeKind, v.ScopeValue = alert.OfTask, clip(code, maxFilterText)
+	}
 	if f.has("measured") {
 		v = f.typedRule(alert.Rule{})
 	}

@@ -1,7 +1,11 @@
 package app
 
 import (
+	"context"
+	"crypto/sha256"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -26,7 +30,7 @@ func (a *App) listRules(c *gin.Context) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	values, err := a.alerts.Live.Values(ctx, by, enabledRules(top.rules))
+	values, err := a.ruleValues(ctx, by, enabledRules(top.rules))
 	if err != nil {
 		return reply{}, err
 	}
@@ -42,6 +46,27 @@ func (a *App) listRules(c *gin.Context) (reply, error) {
 		})
 	}
 	return show(views.AlertsRulesTab(p)).piecewise(views.AlertsRulesBody(p)), nil
+}
+
+// valuesFor is how long the values of rules are shown to others: they are read
+// from the whole ledger, by a question for each metric.
+const valuesFor = 5 * time.Second
+
+// ruleValues are the values of the rules as the actor may see them. They are
+// read once for all who look at the same rules; a rule that was changed is read
+// anew.
+func (a *App) ruleValues(ctx context.Context, by access.Actor, rules []alert.Rule) (map[int64]alert.LiveValue, error) {
+	values, err := a.values.get(rulesKey(rules), a.now(), valuesFor, func() (alert.LiveValues, error) { return a.alerts.Live.Values(ctx, rules) })
+	return values.For(by), err
+}
+
+// rulesKey names a set of rules as they are now.
+func rulesKey(rules []alert.Rule) string {
+	h := sha256.New()
+	for _, r := range rules {
+		fmt.Fprintf(h, "%d.%d ", r.ID, r.Version)
+	}
+	return string(h.Sum(nil))
 }
 
 func enabledRules(all []alert.Rule) []alert.Rule {

@@ -117,6 +117,7 @@ type Options struct {
 	access.Services // who may do what
 	Alerts          alert.Services
 	Past            alertPast // that rules are tried on
+	MailServer      bool      // there is one: alerts can go by e-mail
 	Calls           calls
 	Receipts        receipts
 	Queues          queues
@@ -181,6 +182,7 @@ type App struct {
 	refusals    *access.Refusals
 	alerts      alert.Services
 	past        alertPast
+	mailServer  bool
 	calls       calls
 	receipts    receipts
 	queues      queues
@@ -205,6 +207,7 @@ type App struct {
 	trends     recent[map[string]sched.QueueTrend] // of all queues
 	outcomes   recent[[]sched.Bucket]              // by scope and span
 	counts     recent[map[sched.State]int]         // by scope, task and period
+	values     recent[alert.LiveValues]            // by the rules
 }
 
 // New makes the application and its routes.
@@ -221,7 +224,7 @@ func New(o Options) (*App, error) {
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, audit: o.Audit, refusals: o.Refusals,
-		alerts: o.Alerts, past: o.Past,
+		alerts: o.Alerts, past: o.Past, mailServer: o.MailServer,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, switches: o.Switches, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
 	}

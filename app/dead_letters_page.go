@@ -97,6 +97,9 @@ func (a *App) letterPage(c *gin.Context, l sched.Letter) (views.LetterPage, erro
 	if page.Nodes, err = a.nodesSince(ctx, page.View.CreatedAt); err != nil {
 		return page, err
 	}
+	if page.Open, err = a.incidentOf(c, page.View.Task, page.View.Instance); err != nil {
+		return page, err
+	}
 	runs, all, err := a.runsOf(ctx, by, l)
 	if err != nil {
 		return page, err

@@ -158,6 +158,11 @@ func (a *App) instancePage(c *gin.Context, v sched.InstanceView) (views.Instance
 		return page, err
 	}
 	page.Runs = facts[v.TaskID].Runs
+	if v.State.Bad() {
+		if page.Open, err = a.incidentOf(c, v.Task, v.Instance); err != nil {
+			return page, err
+		}
+	}
 	if v.Letter == 0 {
 		return page, nil
 	}

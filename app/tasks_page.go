@@ -174,6 +174,9 @@ func (a *App) showTask(c *gin.Context) (reply, error) {
 			return reply{}, err
 		}
 	}
+	if page.Alerts, err = a.taskAlerts(c, t); err != nil {
+		return reply{}, err
+	}
 	return show(views.Task(page)).piecewise(views.TaskLive(page)), nil
 }
 

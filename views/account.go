@@ -20,6 +20,7 @@ type AccountPage struct {
 	Errors     []fault.FieldError
 	About      AccountPart // of the page that the errors are about
 	SecondStep SecondStepPart
+	Reach      Reach
 	NoPassword bool   // there is none to change: the provider signs the person in
 	Provider   string // the company's; "" is none
 }
@@ -31,6 +32,8 @@ type AccountPart string
 const (
 	AboutPassword    AccountPart = "password"
 	AboutPreferences AccountPart = "preferences"
+	AboutChatIDs     AccountPart = "chat-ids"
+	AboutMail        AccountPart = "mail"
 )
 
 // TeamRole is what a person is in a team.

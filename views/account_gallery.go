@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ax/app/access"
+	"ax/app/alert"
 	"ax/app/fault"
 )
 
@@ -25,6 +26,7 @@ func accountExamples() []Example {
 		Values: access.Preferences{Language: "en", Zone: "Asia/Shanghai", Theme: "auto"},
 		Zones:  []string{"Asia/Shanghai", "Europe/Berlin", "UTC"}, HomeZone: "UTC",
 	}
+	p.Reach = reachSample()
 	password, preferences, alone := p, p, p
 	password.About, password.Errors = AboutPassword, []fault.FieldError{
 		fault.Field("current", "This is not your present password"),
@@ -45,6 +47,13 @@ func accountExamples() []Example {
 	late := refused
 	late.SecondStep = SecondStepPart{Begun: true}
 	alone.Roles, alone.Sessions = nil, p.Sessions[:1]
+	alone.Person.Email, alone.Reach = "", Reach{NoServer: true, Other: ReachTeam{Key: OtherTeam}, Zone: "UTC"}
+	reach := p
+	reach.About, reach.Reach.ChatIDs = AboutChatIDs, map[alert.ChannelKind]string{alert.DingTalk: "1380", alert.Slack: "@li.wei"}
+	reach.Errors = []fault.FieldError{fault.Field("slack", "A member id such as U012AB3CD; this is %q", "@li.wei")}
+	mail := p
+	mail.Person.Email, mail.About, mail.Reach.Zone, mail.Reach.NoServer = "", AboutMail, "Mars/Olympus", true
+	mail.Errors = []fault.FieldError{fault.Field("person", "%s has no e-mail address", "ops-lead"), fault.Field("day_zone", "There is no time zone %q; write it as Asia/Shanghai", "Mars/Olympus")}
 	through := alone
 	through.NoPassword, through.Provider = true, "Example Corp 示例公司"
 	return []Example{
@@ -53,6 +62,8 @@ func accountExamples() []Example {
 		{Name: "account-preferences", Component: Account(preferences)},
 		{Name: "account-alone", Component: Account(alone)},
 		{Name: "account-provider", Component: Account(through)},
+		{Name: "account-chat-ids", Component: Account(reach)},
+		{Name: "account-mail", Component: Account(mail)},
 		{Name: "account-step-begun", Component: Account(begun)},
 		{Name: "account-step-codes", Component: Account(codes)},
 		{Name: "account-step-refused", Component: Account(refused)},
@@ -60,5 +71,19 @@ func accountExamples() []Example {
 		{Name: "login-code", Guest: true, Component: LoginCode(LoginCodePage{Host: "ax.example.com", Half: "h"})},
 		{Name: "login-code-refused", Guest: true, Component: LoginCode(LoginCodePage{Host: "ax.example.com", Half: "h",
 			Errors: []fault.FieldError{fault.Field("code", "This code is wrong, or was used before")}})},
+	}
+}
+
+// reachSample is somebody who is told of two teams, and of a rule besides.
+func reachSample() Reach {
+	return Reach{
+		ChatIDs: map[alert.ChannelKind]string{alert.Feishu: "ou_7d8a6e6df7621556ce0d21922b676706", alert.Slack: "U012AB3CD"},
+		Teams: []ReachTeam{
+			{Key: "1", Name: "Payments", OwnNews: alert.OwnNews{Team: "payments", Alerts: alert.P1, Daily: true, Weekly: true}},
+			{Key: "2", Name: "Marketplace", OwnNews: alert.OwnNews{Team: "market"}},
+			{Key: "3", Name: "Store operations 门店运营", OwnNews: alert.OwnNews{Team: "stores", Alerts: alert.Everything}},
+		},
+		Others: []Team{{Code: "ads", Name: "Advertising"}}, Other: ReachTeam{Key: OtherTeam}, Zone: "Asia/Shanghai",
+		Also: []ReachAlso{{Team: "Payments", Subscribed: alert.Subscribed{Rule: "Success rate", Subscription: alert.Subscription{ID: 9, RuleID: 4, Level: alert.P1, After: 15 * time.Minute}}}},
 	}
 }

@@ -19,6 +19,7 @@ func instanceExamples() []Example {
 	deferred.Defers, deferred.DueAt = 6, sampleTime(-24*time.Second)
 	failed := page(failedView())
 	failed.Letter = caseLetter()
+	failed.Open = new(taskIncident())
 	looking := page(runningView())
 	looking.MayCancel = false
 	return []Example{

@@ -81,6 +81,7 @@ func letterSample() LetterPage {
 	return LetterPage{
 		Letter: l, View: v, Runs: []sched.Instance{v.Instance}, Nodes: runNodes(), MaySolve: true, MayReplay: true, Values: ValuesOf(l), Base: ValuesOf(l),
 		History: ObjectHistory{Entries: letterHistory(), More: AuditOf("dead_letter", "9"), Cut: true},
+		Open:    new(taskIncident()),
 		Members: []access.Member{
 			{Person: access.Person{ID: 1, Login: "ops-lead", Name: "ops-lead"}, Role: access.Owner},
 			{Person: access.Person{ID: 2, Login: "pay-oncall", Name: "Pay on call"}, Role: access.Operator},

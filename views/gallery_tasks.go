@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ax/app/alert"
 	"ax/app/cron"
 	"ax/app/fault"
 	"ax/app/sched"
@@ -237,7 +238,32 @@ func shownTaskPage() TaskPage {
 		r.Versions = append(r.Versions, sched.TaskVersion{TaskID: 7, Version: 41 - i, Author: []string{"ops-night", "ops-lead", "ci-deploy"}[i], Note: note, CreatedAt: sampleTime(time.Duration(75+i*150) * time.Hour)})
 	}
 	p.Last = shownLast(r.Runs)
+	p.Alerts = shownTaskAlerts()
 	return p
+}
+
+// shownTaskAlerts are an incident that a silence keeps quiet, and rules.
+func shownTaskAlerts() TaskAlerts {
+	open := IncidentRow{Incident: taskIncident(), Team: "Payments", To: []alert.Channel{feishuGroup}}
+	quiet := silentSample()[0]
+	quiet.Scope.Value, quiet.Rule = "billing.settle-daily", ""
+	rule := func(id int64, name string, m alert.Metric, threshold float64, on bool, to ...alert.Channel) TaskRule {
+		return TaskRule{Rule: alert.Rule{ID: id, Name: name, Metric: m, Threshold: threshold, Enabled: on}, Level: alert.P1, To: to}
+	}
+	broken := rule(5, "Run too long", alert.RunTooLong, 3, true)
+	broken.Broken, broken.Level = "the ledger did not answer", alert.P2
+	return TaskAlerts{
+		Open: []IncidentRow{open}, Silences: []SilenceRow{quiet}, MaySilence: true, MayRule: true,
+		Rules: []TaskRule{rule(2, "Failures in a row", alert.InARow, 3, true, feishuGroup, slackGroup, mailGroup), broken, rule(6, "Expected run missing", alert.MissedRun, 15, false, feishuGroup)},
+	}
+}
+
+// taskIncident is one of the task that the examples show.
+func taskIncident() alert.Incident {
+	return alert.Incident{
+		ID: "i9", RuleID: 2, RuleName: "Failures in a row", Metric: alert.InARow, Level: alert.P1, State: alert.Firing, Threshold: 3, Value: 4, Since: ago(40 * time.Minute), OpenedAt: ago(40 * time.Minute), Told: 2,
+		Members: []alert.Member{{Subject: taskSubject("billing.settle-daily", "Daily settlement run 每日清算"), Value: 4, Level: alert.P1}},
+	}
 }
 
 func shownLast(runs []sched.Run) []sched.Instance {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"ax/app/alert"
 	"ax/app/cron"
 	"ax/app/fault"
 	"ax/app/sched"
@@ -21,6 +22,7 @@ type InstancePage struct {
 	Runs   []sched.Run               // of its task, oldest first
 	Again  []sched.Instance          // all of the same business action, by number; at least this one
 	Letter sched.Letter              // of the business action; ID 0: none
+	Open   *alert.Incident           // that it belongs to, while that is open; nil: none
 
 	MayCancel bool
 	Reason    string             // typed for a cancel that was refused

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ax/app/access"
+	"ax/app/alert"
 	"ax/app/fault"
 	"ax/app/sched"
 	"ax/views/ui"
@@ -20,6 +21,7 @@ type LetterPage struct {
 	Missing bool               // older runs were not found: only some are in Runs
 	Nodes   map[string]sched.NodeInfo
 	Members []access.Member // of the team
+	Open    *alert.Incident // that it belongs to, while that is open; nil: none
 
 	MaySolve  bool
 	MayReplay bool

@@ -18,6 +18,7 @@ type TaskPage struct {
 	Report sched.TaskReport
 	Last   []sched.Instance // the latest, newest first
 	Coming sched.Coming
+	Alerts TaskAlerts
 	May    TaskRights
 	Audit  string // the task in the audit; "" when the viewer may not read that
 	// AllVersions lists as many as there may be, instead of the latest.

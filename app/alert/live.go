@@ -39,33 +39,49 @@ type LiveValue struct {
 	Failed error
 }
 
-// Values of the rules now, by id. One that can't be read keeps no other from
-// being read. Which task it is that is worst off is told only to who may see
-// its team.
-func (l *Live) Values(ctx context.Context, by access.Actor, rules []Rule) (map[int64]LiveValue, error) {
-	out := make(map[int64]LiveValue, len(rules))
+// LiveValues are the values of rules, as nobody in particular sees them: many
+// viewers can share one reading.
+type LiveValues struct{ all map[int64]LiveValue }
+
+// For gives the values by rule as the actor may see them: which task it is that
+// is worst off is told only to who may see its team.
+func (v LiveValues) For(by access.Actor) map[int64]LiveValue {
+	out := make(map[int64]LiveValue, len(v.all))
+	for id, x := range v.all {
+		if x.Of.Kind == TaskSubject && !by.Sees(x.Team) {
+			x.Of = Subject{}
+		}
+		out[id] = x
+	}
+	return out
+}
+
+// Values of the rules now. One that can't be read keeps no other from being
+// read.
+func (l *Live) Values(ctx context.Context, rules []Rule) (LiveValues, error) {
+	out := LiveValues{all: make(map[int64]LiveValue, len(rules))}
 	if l.from == nil {
 		for _, r := range rules {
-			out[r.ID] = LiveValue{Failed: ErrNotMine}
+			out.all[r.ID] = LiveValue{Failed: ErrNotMine}
 		}
 		return out, nil
 	}
 	list, err := l.store.TaskMarks(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the tasks that rules watch: %w", err)
+		return LiveValues{}, fmt.Errorf("read the tasks that rules watch: %w", err)
 	}
 	known := marksOf(list)
 	answers := ask(ctx, l.from, questions(rules), l.now())
+	if err := ctx.Err(); err != nil { // who asked went away: that is no news of the rules
+		return LiveValues{}, fmt.Errorf("read the values of rules: %w", err)
+	}
 	for _, r := range rules {
 		got := answers[r.asks()]
 		v := LiveValue{Failed: got.err}
 		if got.err == nil {
 			v.Value = r.value(r.measured(got, known))
 		}
-		if v.Of.Kind == TaskSubject && !by.Sees(v.Team) {
-			v.Of = Subject{}
-		}
-		out[r.ID] = v
+		out.all[r.ID] = v
 	}
 	return out, nil
 }

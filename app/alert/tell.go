@@ -12,7 +12,7 @@ func (s Subscription) listens(i Incident) bool {
 	if len(s.Events) > 0 || s.Level == P1 && i.Level != P1 {
 		return false
 	}
-	return s.RuleID == i.RuleID || s.RuleID == 0 && s.TeamID == i.TeamID
+	return s.RuleID != 0 && s.RuleID == i.RuleID || s.RuleID == 0 && s.TeamID == i.TeamID
 }
 
 // tell decides what is told of an incident, and to whom.
