@@ -118,17 +118,18 @@ type bygone struct {
 	note   string
 }
 
+// past is in the order in which lists show it: by when it was made.
 func past() []bygone {
 	const day = 24 * time.Hour
 	return []bygone{
 		{metric: alert.SuccessRate, worst: 88.2, ago: 26 * day, lasted: 34 * time.Minute, acked: 4 * time.Minute, note: "The gateway was redeployed"},
 		{metric: alert.SuccessRate, worst: 93.1, ago: 17 * day, lasted: 12 * time.Minute},
 		{metric: alert.SuccessRate, worst: 71.5, ago: 8 * day, lasted: 51 * time.Minute, acked: 2 * time.Minute, note: "Disk full on the journal's host"},
-		{metric: alert.SuccessRate, worst: 90.4, ago: 2 * day, lasted: 23 * time.Minute, acked: 7 * time.Minute},
 		{metric: alert.InARow, task: "billing.dunning", name: "Send payment reminders", worst: 9, ago: 6 * day, lasted: 40 * time.Minute, acked: 11 * time.Minute},
-		{metric: alert.InARow, task: "ledger.post-journal", name: "Post journal entries", worst: 4, ago: 20 * time.Hour, lasted: 18 * time.Minute},
 		{metric: alert.MissedRun, task: "billing.settle-daily", name: "Daily settlement run 每日清算", worst: 47, ago: 4 * day, lasted: 32 * time.Minute, acked: 6 * time.Minute},
 		{metric: alert.OpenLetters, worst: 14, ago: 3 * day, lasted: 2 * time.Hour},
+		{metric: alert.SuccessRate, worst: 90.4, ago: 2 * day, lasted: 23 * time.Minute, acked: 7 * time.Minute},
+		{metric: alert.InARow, task: "ledger.post-journal", name: "Post journal entries", worst: 4, ago: 20 * time.Hour, lasted: 18 * time.Minute},
 	}
 }
 
