@@ -38,6 +38,9 @@ test: ## run the tests; real servers are used when they are installed
 test-slow: ## run the tests tagged slow: crashes, kills, thousands of delays
 	@.ci/tagged slow
 
+pages: ## hold what the pages say of 20,000 instances against SQL, two workers killed midway
+	AX_TEST_INSTANCES=20000 go test -count=1 -tags slow -timeout 30m -run '^TestThePagesSayWhatTheLedgerSays$$' .
+
 test-failpoint: ## run the tests tagged failpoint: an error in the middle of each transaction
 	@.ci/tagged failpoint
 
@@ -102,11 +105,12 @@ build: ## build the static program ./ax
 docker: ## build the image ax:VERSION
 	docker build --build-arg VERSION=$(VERSION) -t ax:$(VERSION) .
 
-bench: ## measure engine and schedules, write docs/benchmarks.md (an hour)
+bench: ## measure engine, schedules and alerts, write docs/benchmarks.md (an hour)
 	go run ./bench/engine -out docs/benchmarks.md
 	go run ./bench/schedules -append docs/benchmarks.md
+	go run ./bench/alerts -append docs/benchmarks.md
 
 shots: ## write pictures of all pages of the demo to shots/
 	@.ci/shots shots
 
-.PHONY: help dev gen gallery demo test test-slow test-failpoint cronlib model faults faults-smoke soak guards check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots
+.PHONY: help dev gen gallery demo test test-slow pages test-failpoint cronlib model faults faults-smoke soak guards check fmt-check vet gen-check tidy-check lengths lint axe build docker bench shots

@@ -117,6 +117,7 @@ func arrows() map[string]rule {
 		"ax/bench/realinput": {other: []string{mysql}},
 		// Transactions and rules are timed from inside; servers can't tell them.
 		"ax/bench/schedules": {own: []string{"ax/db", "ax/app/cron", "ax/app/sched"}, other: []string{mysql, sqlite}},
+		"ax/bench/alerts":    {own: []string{"ax/db", "ax/app/alert"}, other: []string{mysql, sqlite}},
 		"ax/bench/shots":     {other: []string{"github.com/chromedp"}},
 	}
 }

@@ -93,26 +93,36 @@ func TestAKillBetweenPlanAndHandOverLosesNoSlot(t *testing.T) {
 // A killed sweep is finished by the next one (STUCK-10).
 func TestAKillInTheMiddleOfATakeOverIsFinishedByTheNext(t *testing.T) {
 	bin := failingAx.build(t, "-tags", "failpoint")
-	eachCarrier(t, bin, func(t *testing.T, a *ax) {
-		release := make(chan struct{})
-		s := newSink(t, func(c sinkCall, _ http.ResponseWriter) {
-			if c.Header.Get("Ax-Attempt") == "1" {
-				<-release
+	for _, place := range []string{"sweep.declared", "sweep.orphans", "sweep.lost"} {
+		t.Run(place, func(t *testing.T) {
+			takenOver := func(t *testing.T, a *ax) {
+				release := make(chan struct{})
+				s := newSink(t, func(c sinkCall, _ http.ResponseWriter) {
+					if c.Header.Get("Ax-Attempt") == "1" {
+						<-release
+					}
+				})
+				t.Cleanup(func() { close(release) })
+				a.prepare()
+				a.start()
+				a.task("over", s.URL)
+				require.NoError(t, a.trigger("over", "b1", nil))
+				require.Eventually(t, func() bool { return len(s.got()) == 1 }, 10*time.Second, 20*time.Millisecond)
+				a.kill() // while running
+				a.start("AX_FAILPOINT=" + place)
+				a.dies() // in the take-over, before the new message was sent
+				a.start()
+				a.settles("over", map[string]int{"succeeded": 1}, 40*time.Second)
+				a.verify()
 			}
+			if place == "sweep.declared" { // an embedded ledger has one process: the next one declares it at its start
+				a, _ := onServers(t, bin)
+				takenOver(t, a)
+				return
+			}
+			eachCarrier(t, bin, takenOver)
 		})
-		t.Cleanup(func() { close(release) })
-		a.prepare()
-		a.start()
-		a.task("over", s.URL)
-		require.NoError(t, a.trigger("over", "b1", nil))
-		require.Eventually(t, func() bool { return len(s.got()) == 1 }, 10*time.Second, 20*time.Millisecond)
-		a.kill() // while running
-		a.start("AX_FAILPOINT=sweep.lost")
-		a.dies() // in the take-over, before the new message was sent
-		a.start()
-		a.settles("over", map[string]int{"succeeded": 1}, 40*time.Second)
-		a.verify()
-	})
+	}
 }
 
 // Twenty kills at random moments with 200 instances in flight: every accepted

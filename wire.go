@@ -126,10 +126,9 @@ func (p *parts) buildAlerts() {
 		Open: alert.NewChannels(d, p.vault, now).Open, People: d.People, Zone: c.zone(), Log: p.log,
 		By: jobs.NewNotifier(jobs.NotifierOptions{Egress: p.egress, Now: now, Version: version, Base: c.baseURL(), Name: c.Environment, Mail: c.Mail}),
 	}
-	source := alert.Sources{d, p.inspector}
-	p.alerts = alert.NewServices(alert.ServicesOptions{Store: d, Sealer: p.vault, Source: source, Send: sender, Queues: c.queueNames(), NewID: newID, Now: now})
+	p.alerts = alert.NewServices(alert.ServicesOptions{Store: d, Sealer: p.vault, Source: alert.Sources{d, p.inspector}, Send: sender, Queues: c.queueNames(), NewID: newID, Now: now})
 	p.telling = alert.NewEngine(alert.EngineOptions{
-		Store: d, Tasks: db.NewMarks(d, now), Source: source, Post: jobs.NewPoster(p.redis), Send: sender, Now: now, NewID: newID, Log: p.log,
+		Store: d, Tasks: db.NewMarks(d, now), Source: alert.Sources{db.NewGauges(d), p.inspector}, Post: jobs.NewPoster(p.redis), Send: sender, Now: now, NewID: newID, Log: p.log,
 	})
 }
 

@@ -115,3 +115,6 @@ func atOnce[Q, A any](t testing.TB, g *group[Q, A], requests []Q) ([]A, []error)
 	}
 	return values, errs
 }
+
+// NewSmallGauges keep so many counts and starts at most.
+func NewSmallGauges(d *DB, rates, starts int) *Gauges { return newGauges(d, rates, starts) }

@@ -1,6 +1,9 @@
 package db
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,32 +63,79 @@ func withMembers(rows []incidentRow, members []memberRow) []alert.Incident {
 // memberBatch is how many members one statement stores.
 const memberBatch = 200
 
-// replaceMembers marks who is no member any more, and stores who is.
+// replaceMembers marks who is no member any more, and stores who came or is
+// other than before: of a thousand members few change at a turn.
 func (d *DB) replaceMembers(tx *gorm.DB, i alert.Incident, now time.Time) error {
-	err := tx.Exec("UPDATE incident_members SET gone_at=? WHERE incident_id=? AND gone_at IS NULL", at(now), i.ID).Error
-	if err != nil {
+	var rows []memberRow
+	if err := tx.Raw("SELECT * FROM incident_members WHERE incident_id=? AND gone_at IS NULL", i.ID).Scan(&rows).Error; err != nil {
 		return err
 	}
-	all := i.Members
-	for len(all) > 0 {
-		n := min(len(all), memberBatch)
-		if err := d.storeMembers(tx, i.ID, all[:n]); err != nil {
+	had := make(map[alert.Subject]memberRow, len(rows))
+	for _, r := range rows {
+		had[r.subject()] = r
+	}
+	var changed []memberRow
+	for _, m := range i.Members {
+		r := rowOfMember(i.ID, m)
+		if was, ok := had[r.subject()]; !ok || !was.same(r) {
+			changed = append(changed, r)
+		}
+		delete(had, r.subject())
+	}
+	if err := goneMembers(tx, i.ID, had, now); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(changed, memberBatch) {
+		if err := d.storeMembers(tx, some); err != nil {
 			return err
 		}
-		all = all[n:]
 	}
 	return nil
 }
 
-func (d *DB) storeMembers(tx *gorm.DB, incident string, members []alert.Member) error {
-	args := make([]any, 0, 10*len(members))
-	for _, m := range members {
-		var instance *string
-		if m.Instance != "" {
-			instance = &m.Instance
+// subject is the row's key within its incident.
+func (r memberRow) subject() alert.Subject {
+	return alert.Subject{Kind: alert.SubjectKind(r.SubjectKind), Key: r.SubjectKey}
+}
+
+func (r memberRow) same(o memberRow) bool {
+	same := text(r.InstanceID) == text(o.InstanceID) && r.SinceAt.Equal(o.SinceAt.Time)
+	r.InstanceID, o.InstanceID, r.SinceAt, o.SinceAt = nil, nil, Millis{}, Millis{}
+	return same && r == o
+}
+
+// goneMembers marks those who left. In the order of their keys: two who write
+// the same incident must not wait for each other.
+func goneMembers(tx *gorm.DB, incident string, left map[alert.Subject]memberRow, now time.Time) error {
+	keys := slices.SortedFunc(maps.Keys(left), func(a, b alert.Subject) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
+	})
+	for some := range slices.Chunk(keys, memberBatch) {
+		args := []any{at(now), incident}
+		for _, k := range some {
+			args = append(args, string(k.Kind), k.Key)
 		}
-		args = append(args, incident, string(m.Subject.Kind), clip(m.Subject.Key, 100), clip(m.Subject.Name, 200), m.Value,
-			at(m.Since), clip(m.Detail, 500), instance, clip(m.Owner, 100), string(m.Level))
+		one := "subject_kind=? AND subject_key=?"
+		err := tx.Exec("UPDATE incident_members SET gone_at=? WHERE incident_id=? AND ("+one+strings.Repeat(" OR "+one, len(some)-1)+")", args...).Error
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowOfMember is the member as it is stored.
+func rowOfMember(incident string, m alert.Member) memberRow {
+	return memberRow{
+		IncidentID: incident, SubjectKind: string(m.Subject.Kind), SubjectKey: clip(m.Subject.Key, 100), SubjectName: clip(m.Subject.Name, 200),
+		Value: m.Value, SinceAt: at(m.Since), Detail: clip(m.Detail, 500), InstanceID: none(m.Instance), Owner: clip(m.Owner, 100), Level: string(m.Level),
+	}
+}
+
+func (d *DB) storeMembers(tx *gorm.DB, members []memberRow) error {
+	args := make([]any, 0, 10*len(members))
+	for _, r := range members {
+		args = append(args, r.IncidentID, r.SubjectKind, r.SubjectKey, r.SubjectName, r.Value, r.SinceAt, r.Detail, r.InstanceID, r.Owner, r.Level)
 	}
 	const row = "(?,?,?,?,?,?,?,?,?,?)"
 	return tx.Exec("INSERT INTO incident_members (incident_id, subject_kind, subject_key, subject_name, value, since_at, detail, instance_id, owner, level) VALUES "+

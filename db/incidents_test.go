@@ -190,3 +190,20 @@ func TestAListOfIncidentsIsOfTheTeamsAndTheInstallation(t *testing.T) {
 		require.Empty(t, list(alert.IncidentFilter{Scope: access.Scope{All: true}}))
 	})
 }
+
+func TestMembersThatStayAsTheyAreAreNotWrittenAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		record(t, d, alert.IncidentChange{Is: anIncident("f", "a", "b", "c", "d"), Members: true})
+		is := openIncidents(t, d)[0]
+		exec(t, d, "UPDATE incident_members SET subject_name='left alone'") // what nobody writes again keeps it
+		is.Members[1].Detail = "timed out"
+		is.Members[3].Subject = alert.Subject{Kind: alert.TaskSubject, Key: "e", Name: "Task e"}
+		is.Members[0].Subject.Name, is.Members[2].Subject.Name = "left alone", "left alone"
+		require.True(t, record(t, d, alert.IncidentChange{Is: is, Members: true}))
+		is.Version++
+		require.Equal(t, is.Members, openIncidents(t, d)[0].Members)
+		require.Equal(t, 2, count(t, d, "incident_members WHERE subject_name='left alone' AND gone_at IS NULL"))
+		require.Equal(t, 1, count(t, d, "incident_members WHERE subject_key='d' AND gone_at IS NOT NULL"))
+	})
+}

@@ -30,6 +30,24 @@ const (
 // knows is not the ledger's: that is alert.ErrNotMine. Any other error means that
 // nothing can be said, not that all is well.
 func (d *DB) Readings(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
+	return newReader(d).readings(ctx, q, now)
+}
+
+// reader answers questions of one moment. What several of them need is read
+// once.
+type reader struct {
+	*DB
+	teams  map[int64]int64
+	faults map[bool]map[int64]faultLine // by whether each try counts
+	rates  func(ctx context.Context, since time.Time) (map[int64]rate, error)
+	starts func(ctx context.Context, since time.Time) ([]start, error)
+}
+
+func newReader(d *DB) *reader {
+	return &reader{DB: d, faults: map[bool]map[int64]faultLine{}, rates: d.ratesOf, starts: d.startsOf}
+}
+
+func (d *reader) readings(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
 	read := map[alert.Metric]func(context.Context, alert.Question, time.Time) ([]alert.Reading, error){
 		alert.QueueDepth: d.readDepth, alert.SuccessRate: d.readRates, alert.Failures: d.readRates, alert.TriggerLag: d.readLags,
 		alert.InARow: d.readStreaks, alert.OpenLetters: d.readLetters, alert.LetterAge: d.readLetters, alert.MissedRun: d.readMissed,
@@ -47,7 +65,10 @@ func (d *DB) Readings(ctx context.Context, q alert.Question, now time.Time) ([]a
 }
 
 // teamsOf gives the present team of each task: rows may still have an old one.
-func (d *DB) teamsOf(ctx context.Context) (map[int64]int64, error) {
+func (d *reader) teamsOf(ctx context.Context) (map[int64]int64, error) {
+	if d.teams != nil {
+		return d.teams, nil
+	}
 	rows, err := d.view(ctx).Raw("SELECT id, team_id FROM tasks").Rows()
 	if err != nil {
 		return nil, err
@@ -61,7 +82,11 @@ func (d *DB) teamsOf(ctx context.Context) (map[int64]int64, error) {
 		}
 		out[id] = team
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	d.teams = out
+	return out, nil
 }
 
 // beating refuses to tell anything by the ends of runs while they aren't
@@ -115,7 +140,7 @@ func (d *DB) readStreaks(ctx context.Context, q alert.Question, now time.Time) (
 	return out, rows.Err()
 }
 
-func (d *DB) readLetters(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
+func (d *reader) readLetters(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
 	teams, err := d.teamsOf(ctx)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"ax/app/alert"
@@ -10,10 +11,15 @@ import (
 
 // readMissed lists tasks that lack an expected success. The row of the pulse
 // says when one may be missing at the earliest; whether it is, the task itself
-// says, as it is now.
-func (d *DB) readMissed(ctx context.Context, _ alert.Question, now time.Time) ([]alert.Reading, error) {
+// says, as it is now. Of tasks that run each minute one is due most of the time:
+// what is late by less than any rule minds is not looked at.
+func (d *DB) readMissed(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
 	if ok, err := d.beating(ctx, now); err != nil || !ok {
 		return nil, err
+	}
+	minded := now
+	if len(q.Steps) > 0 {
+		minded = now.Add(-time.Duration(max(slices.Min(q.Steps), 0) * float64(time.Minute)))
 	}
 	var rows []struct {
 		Task  taskRow  `gorm:"embedded"`
@@ -21,7 +27,7 @@ func (d *DB) readMissed(ctx context.Context, _ alert.Question, now time.Time) ([
 	}
 	err := d.view(ctx).Raw("SELECT t.*, p.last_ok_at AS p_last_ok_at, p.last_end_at AS p_last_end_at, p.bad_error AS p_bad_error, p.bad_cause AS p_bad_cause,"+
 		" p.bad_id AS p_bad_id, p.host AS p_host, p.row_since AS p_row_since FROM task_pulse p JOIN tasks t ON t.id=p.task_id"+
-		" LEFT JOIN held_tasks h ON h.task_id=t.id AND h.until_at>? WHERE p.expect_at<=? AND t.enabled=1 AND t.archived_at IS NULL AND h.task_id IS NULL", at(now), at(now)).Scan(&rows).Error
+		" LEFT JOIN held_tasks h ON h.task_id=t.id AND h.until_at>? WHERE p.expect_at<=? AND t.enabled=1 AND t.archived_at IS NULL AND h.task_id IS NULL", at(now), at(minded)).Scan(&rows).Error
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ type rate struct{ good, bad int }
 
 // readRates counts what of each task ended in the window, to the minute. What
 // is told of the failures is the task's latest one.
-func (d *DB) readRates(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
+func (d *reader) readRates(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
 	since := now.Add(-q.Window)
-	read := d.ratesOf
+	read := d.rates
 	if q.EachTry && q.Metric == alert.Failures {
 		read = d.triesOf
 	}
@@ -99,7 +99,10 @@ func (d *DB) addRates(ctx context.Context, to map[int64]rate, query string, args
 }
 
 // latestFaults gives what is told of the latest failure of each task.
-func (d *DB) latestFaults(ctx context.Context, eachTry bool) (map[int64]faultLine, error) {
+func (d *reader) latestFaults(ctx context.Context, eachTry bool) (map[int64]faultLine, error) {
+	if known := d.faults[eachTry]; known != nil {
+		return known, nil
+	}
 	kind := "bad"
 	if eachTry {
 		kind = "try"
@@ -117,44 +120,9 @@ func (d *DB) latestFaults(ctx context.Context, eachTry bool) (map[int64]faultLin
 		}
 		out[m.task] = m
 	}
-	return out, rows.Err()
-}
-
-// readLags counts by task the first starts of the window, and what still waits:
-// it is late by now already.
-func (d *DB) readLags(ctx context.Context, q alert.Question, now time.Time) ([]alert.Reading, error) {
-	teams, err := d.teamsOf(ctx)
-	if err != nil {
+	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	since, moment := at(now.Add(-min(q.Window, MaxLagWindow))), at(now)
-	args := make([]any, 0, len(q.Steps)+8)
-	for _, s := range q.Steps {
-		args = append(args, int64(s*1000))
-	}
-	args = append(args, since, since, since, moment, moment)
-	rows, err := d.view(ctx).Raw("SELECT task_id, COUNT(*), MAX(lag)"+strings.Repeat(", SUM(CASE WHEN lag>=? THEN 1 ELSE 0 END)", len(q.Steps))+" FROM ("+
-		"SELECT task_id, started_at-wanted_at AS lag FROM "+d.dialect.byIndex("instances", "instances_finished")+" WHERE finished_at>=? AND started_at>=?"+
-		" UNION ALL SELECT task_id, started_at-wanted_at FROM instances WHERE state IN ('running','awaiting','retrying') AND started_at>=?"+
-		" UNION ALL SELECT task_id, ?-wanted_at FROM "+d.dialect.byIndex("instances", "instances_state_due")+" WHERE state IN ('pending','queued') AND due_at<=? AND attempt=0"+
-		") AS starts GROUP BY task_id", args...).Rows()
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []alert.Reading
-	for rows.Next() {
-		r := alert.Reading{Late: make([]int, len(q.Steps))}
-		var worst int64
-		cells := []any{&r.TaskID, &r.N, &worst}
-		for i := range r.Late {
-			cells = append(cells, &r.Late[i])
-		}
-		if err := rows.Scan(cells...); err != nil {
-			return nil, err
-		}
-		r.TeamID, r.Value = teams[r.TaskID], max(float64(worst)/1000, 0)
-		out = append(out, r)
-	}
-	return out, rows.Err()
+	d.faults[eachTry] = out
+	return out, nil
 }

@@ -58,7 +58,7 @@ func (p *past) streaks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	hosts, err := p.latestFaults(ctx, p.rule.EachTry)
+	hosts, err := newReader(p.DB).latestFaults(ctx, p.rule.EachTry)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,8 @@ const (
 	// sendWithin is when a node takes nothing more under its lease: what it has
 	// begun must end before another node may send the same.
 	sendWithin = 30 * time.Second
+	// expireEvery is how often messages are looked for that are too old.
+	expireEvery = time.Minute
 	// batch is how many messages are taken at once.
 	batch = 20
 	// sendAtOnce bounds the channels that one node sends to at the same time.
@@ -96,6 +98,8 @@ type Courier struct {
 	o     CourierOptions
 	slots chan struct{}
 
+	expired time.Time // when old messages were looked for
+
 	mu      sync.Mutex
 	sending map[string]bool // channels that this process sends to by itself
 }
@@ -109,8 +113,11 @@ func NewCourier(o CourierOptions) *Courier {
 // not done for a while, is sent from here.
 func (c *Courier) Tick(ctx context.Context) (again bool, err error) {
 	now := c.o.Now()
-	if err := c.o.Box.ExpireDeliveries(ctx, now.Add(-TryFor), now); err != nil {
-		return false, err
+	if now.Before(c.expired) || now.Sub(c.expired) >= expireEvery {
+		if err := c.o.Box.ExpireDeliveries(ctx, now.Add(-TryFor), now); err != nil {
+			return false, err
+		}
+		c.expired = now
 	}
 	due, err := c.o.Box.DueChannels(ctx, now, 500)
 	if err != nil {
@@ -226,8 +233,9 @@ func (c *Courier) merged(ctx context.Context, s *Settling, kind ChannelKind, tak
 // wait: the receiver is away, or they might be of the same object.
 func (c *Courier) each(ctx context.Context, s *Settling, kind ChannelKind, taken []Delivery) {
 	began := c.o.Now()
-	for _, d := range taken {
+	for i, d := range taken {
 		if c.o.Now().Sub(began) > sendWithin {
+			s.untried(taken[i:])
 			return
 		}
 		at := c.o.Now()
@@ -235,8 +243,18 @@ func (c *Courier) each(ctx context.Context, s *Settling, kind ChannelKind, taken
 		s.Done = append(s.Done, d.after(answer, at, c.o.Now()))
 		s.rest(kind, d, answer, c.o.Now())
 		if answer.Verdict == Again || answer.Verdict == TurnOff {
+			s.untried(taken[i+1:])
 			return
 		}
+	}
+}
+
+// untried takes back the tries of what was taken and not sent: how long a
+// message waits after its first failure is not to depend on those before it.
+func (s *Settling) untried(taken []Delivery) {
+	for _, d := range taken {
+		d.Tries--
+		s.Done = append(s.Done, d)
 	}
 }
 

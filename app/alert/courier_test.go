@@ -107,6 +107,9 @@ func TestBehindAMessageThatWaitsNothingIsSent(t *testing.T) {
 	require.NoError(t, courier(b, &post{}, r, &wound{now: t0}).Deliver(t.Context(), "ch"))
 	require.Len(t, r.got, 2)
 	require.Equal(t, map[DeliveryState]int{Delivered: 1, Waiting: 2}, states(b))
+	require.Equal(t, 1, b.waiting[1].Tries)
+	require.Zero(t, b.waiting[2].Tries, "it was taken and not sent: its first failure waits as any first one")
+	require.Equal(t, t0, b.waiting[2].DueAt)
 }
 
 func TestAMessageIsGivenUpAfterADay(t *testing.T) {

@@ -66,10 +66,13 @@ type EvaluatorOptions struct {
 }
 
 // Evaluator judges all rules, turn by turn.
-type Evaluator struct{ o EvaluatorOptions }
+type Evaluator struct {
+	o     EvaluatorOptions
+	drift drift
+}
 
 // NewEvaluator makes an evaluator.
-func NewEvaluator(o EvaluatorOptions) *Evaluator { return &Evaluator{o: o} }
+func NewEvaluator(o EvaluatorOptions) *Evaluator { return &Evaluator{o: o, drift: drift{}} }
 
 // turn is all that was read for one turn.
 type turn struct {
@@ -102,6 +105,7 @@ func (e *Evaluator) Tick(ctx context.Context) (again bool, err error) {
 		}
 		delete(t.open, r.ID)
 	}
+	e.drift.forget(t.now)
 	for _, orphans := range t.open { // of rules that are gone or off
 		for _, i := range orphans {
 			if err := e.end(ctx, t, i); err != nil {
@@ -198,7 +202,7 @@ func (e *Evaluator) note(ctx context.Context, t turn, r Rule, failed error) erro
 }
 
 func (e *Evaluator) move(ctx context.Context, t turn, r Rule, was Incident, b *Breach) error {
-	is, drop := was.Follow(r, b, t.now)
+	is, drop := e.drift.of(was, r.Meter()).Follow(r, b, t.now)
 	return e.record(ctx, t, r, was, is, drop)
 }
 
@@ -216,25 +220,13 @@ func (e *Evaluator) record(ctx context.Context, t turn, r Rule, was, is Incident
 	is.Silenced = is.State == Firing && t.silenced(r, is)
 	is, deliveries := e.tell(t, r, was, is)
 	c := IncidentChange{Is: is, Members: !sameMembers(was.Members, is.Members), Drop: drop, Deliveries: deliveries}
-	if !drop && was.ID != "" && !c.Members && len(deliveries) == 0 && same(was, is) {
+	if !drop && was.ID != "" && len(deliveries) == 0 && e.drift.waits(was, is, t.now) {
 		return nil
 	}
 	if _, err := e.o.Cases.RecordIncident(ctx, c, t.now); err != nil {
 		return fmt.Errorf("record incident %s: %w", is.ID, err)
 	}
 	return fail.At("alert.recorded")
-}
-
-// same compares all but the members.
-func same(a, b Incident) bool {
-	a.Members, b.Members = nil, nil
-	return fmt.Sprint(a) == fmt.Sprint(b)
-}
-
-func sameMembers(a, b []Member) bool {
-	return slices.EqualFunc(a, b, func(x, y Member) bool {
-		return x.Subject == y.Subject && x.Value == y.Value && x.Detail == y.Detail && x.Instance == y.Instance && x.Level == y.Level
-	})
 }
 
 // silenced tells whether silences cover all members.

@@ -42,7 +42,7 @@ func questions(rules []Rule) map[asked]Question {
 				q.Steps = lagSteps()
 			}
 		}
-		if a.Metric == TriggerLag {
+		if a.Metric == TriggerLag || a.Metric == MissedRun {
 			q.Steps = append(q.Steps, r.Threshold)
 		}
 		out[a] = q

@@ -28,8 +28,9 @@ type Question struct {
 	Metric  Metric
 	Window  time.Duration // 0 unless the metric is windowed
 	EachTry bool
-	// Steps are the thresholds of the rules that ask for TriggerLag, in seconds:
-	// the counts of late starts are cut at them.
+	// Steps are the thresholds of the rules that ask: for TriggerLag, in seconds,
+	// the counts of late starts are cut at them; for MissedRun, in minutes, what
+	// is late by less than all of them is not told.
 	Steps []float64
 }
 

@@ -62,7 +62,7 @@ func Names() []string {
 		"alert.asked",     // C14 the rules' questions answered, nothing stored · the next turn, of any node, asks again
 		"alert.incident",  // C14 incident stored, its messages not · in a transaction: both or none
 		"alert.recorded",  // C14 incident and messages committed, nothing sent · the courier of any node sends them
-		"events.found",    // C14 what happened is found, its messages not stored · found again by the next turn
+		"events.found",    // C14 what ended was read, no message of it made · the next turn, of any node, reads it again
 		"deliver.taken",   // C15 a channel's messages taken, nothing sent · taken again once the lease is over
 		"deliver.sent",    // C15 a message sent, not noted · sent again with the same id, once
 		"deliver.settled", // C15 noted as sent, the carrier's hint not acknowledged · the hint finds nothing due

@@ -15,7 +15,7 @@ import (
 // /early/<ms> (the receipt comes first, then the answer after that time),
 // /mute (202 and no receipt), /reset, /midbody, /drip, /flood, /later
 // (503 with Retry-After), /busy (429 with it), /redirect/<how>, /raw/<what>,
-// /bomb, /receipts/<how> (behave_raw.go, behave_receipts.go).
+// /sick/<status> (that, or a hang-up for 0, until /heal was called), /bomb, /receipts/<how> (behave_raw.go, behave_receipts.go).
 func (s *sinkServer) behave(w http.ResponseWriter, r *http.Request, c call, n int64) {
 	kind, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	value, _ := strconv.Atoi(rest)
@@ -47,6 +47,8 @@ func (s *sinkServer) behave(w http.ResponseWriter, r *http.Request, c call, n in
 	case "busy":
 		w.Header().Set("Retry-After", rest)
 		w.WriteHeader(http.StatusTooManyRequests)
+	case "sick":
+		s.sick(w, r, value)
 	case "redirect":
 		redirect(w, r, rest)
 	case "raw":
@@ -57,6 +59,18 @@ func (s *sinkServer) behave(w http.ResponseWriter, r *http.Request, c call, n in
 		s.misuse(w, r, rest, c, n)
 	default:
 		broken(w, r, kind)
+	}
+}
+
+// sick fails until the sink was healed.
+func (s *sinkServer) sick(w http.ResponseWriter, r *http.Request, status int) {
+	switch {
+	case s.healed.Load():
+		w.WriteHeader(http.StatusOK)
+	case status == 0:
+		broken(w, r, "reset")
+	default:
+		w.WriteHeader(status)
 	}
 }
 

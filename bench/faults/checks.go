@@ -1,6 +1,9 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // check is a query over the evidence that must give no row, and a fault that,
 // planted into clean evidence, turns exactly this check red.
@@ -55,14 +58,14 @@ const (
 )
 
 func checks() []check {
-	return append(append(append(slotChecks(), stateChecks()...), attemptChecks()...), worldChecks()...)
+	return slices.Concat(slotChecks(), stateChecks(), attemptChecks(), worldChecks(), alertChecks())
 }
 
 func slotChecks() []check {
 	return []check{
 		{"I1", "a slot has more than one instance",
 			`SELECT task_id AS id, biz_id||' × '||COUNT(*) AS detail FROM instances WHERE replay=0 GROUP BY task_id, biz_id HAVING COUNT(*)>1`,
-			`UPDATE instances SET biz_id=(SELECT MIN(biz_id) FROM instances o WHERE o.task_id=instances.task_id AND o.state='skipped') WHERE id=(SELECT id FROM instances WHERE origin='schedule' AND state='skipped' ORDER BY biz_id DESC LIMIT 1)`},
+			`UPDATE instances SET biz_id=(SELECT MIN(biz_id) FROM instances o WHERE o.task_id=instances.task_id AND o.state='skipped') WHERE id=(SELECT id FROM instances i WHERE origin='schedule' AND state='skipped' AND EXISTS (SELECT 1 FROM instances o WHERE o.task_id=i.task_id AND o.state='skipped' AND o.biz_id<i.biz_id) LIMIT 1)`},
 		{"I2", "a slot is neither an instance nor in a missed range",
 			`SELECT e.task_id AS id, e.slot_at AS detail FROM expected e WHERE NOT EXISTS (SELECT 1 FROM instances i WHERE i.task_id=e.task_id AND i.slot_at=e.slot_at)
 			 AND NOT EXISTS (SELECT 1 FROM missed_ranges m WHERE m.task_id=e.task_id AND e.slot_at BETWEEN m.from_slot AND m.to_slot)`,

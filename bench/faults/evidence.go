@@ -24,6 +24,7 @@ type evidence struct {
 // ledgerTables are copied whole.
 var ledgerTables = []string{
 	"tasks", "instances", "attempts", "instance_events", "missed_ranges", "dead_letters", "receipts", "nodes", "audit_log", "plan_log", "bench_moves",
+	"incidents", "channels", "subscriptions", "deliveries",
 }
 
 // gather writes the evidence of a run that is over.
@@ -39,7 +40,7 @@ func (h *house) gather() (*evidence, error) {
 			return nil, fmt.Errorf("copy %s: %w", table, err)
 		}
 	}
-	for _, add := range []func(*house) error{e.addWorks, e.addSlots, e.addCalls, e.addClient, e.addDoomed} {
+	for _, add := range []func(*house) error{e.addWorks, e.addSlots, e.addCalls, e.addClient, e.addDoomed, e.addHeard} {
 		if err := add(h); err != nil {
 			return nil, err
 		}
@@ -53,7 +54,7 @@ const evidenceKeys = `CREATE INDEX k1 ON instances (id); CREATE INDEX k2 ON inst
 CREATE INDEX k4 ON attempts (instance_id, no); CREATE INDEX k5 ON bench_moves (instance_id, id); CREATE INDEX k6 ON calls (instance_id, attempt);
 CREATE INDEX k7 ON calls (task, ended_at); CREATE INDEX k8 ON expected (task_id, slot_at); CREATE INDEX k9 ON missed_ranges (task_id);
 CREATE INDEX k10 ON dead_letters (task_id, biz_id); CREATE INDEX k11 ON audit_log (request_id); CREATE INDEX k12 ON actions (request_id);
-CREATE INDEX k13 ON receipts (instance_id, attempt)`
+CREATE INDEX k13 ON receipts (instance_id, attempt); CREATE INDEX k14 ON deliveries (incident_id); CREATE INDEX k15 ON heard (id)`
 
 func openEvidence(file string) (*evidence, error) {
 	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=synchronous(0)&_pragma=journal_mode(memory)")
@@ -250,6 +251,24 @@ func (e *evidence) addDoomed(h *house) error {
 				if err := add(pid); err != nil {
 					return err
 				}
+			}
+		}
+		return nil
+	})
+}
+
+// addHeard is what the receivers of alerts got.
+func (e *evidence) addHeard(h *house) error {
+	if _, err := e.Exec("CREATE TABLE heard (receiver, id, event, object, incidents, at, signed, taken)"); err != nil {
+		return err
+	}
+	if h.robots == nil {
+		return nil
+	}
+	return e.fill("heard", 8, func(add func(...any) error) error {
+		for _, m := range h.robots.messages() {
+			if err := add(m.receiver, m.id, m.event, m.object, m.incidents, m.at, m.signed, m.taken); err != nil {
+				return err
 			}
 		}
 		return nil

@@ -1,6 +1,9 @@
 package main
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // allGuards lists the guards: first those that the promises name, then the
 // others of section 5 of protocol.md that can be lost alone. Where ax decides
@@ -13,7 +16,7 @@ import "time"
 // numbers that rise at LOST and before a message is sent again.
 func allGuards() []guard {
 	all := append(promised(), guardsOfClaims()...)
-	all = append(append(all, guardsOfEnds()...), guardsOfOwners()...)
+	all = slices.Concat(all, guardsOfEnds(), guardsOfOwners(), guardsOfAlerts())
 	control := guard{name: intact, purpose: "all guards in place: every scenario of this table is clean"}
 	seen := map[string]bool{}
 	for _, g := range all {

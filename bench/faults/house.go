@@ -38,6 +38,8 @@ type house struct {
 	ledger *sql.DB // as root, past all links
 	nodes  []*node
 	sink   *sink
+	missed error   // what did not come while there was harm; it is a violation
+	robots *robots // receivers of alerts; nil where none are told
 	load   *load
 	random *rand.Rand
 	api    string // address of the console, for links in receipts
@@ -91,6 +93,11 @@ func (h *house) build(ctx context.Context, sc scenario) error {
 	}
 	if h.sink, err = startSink(h.dir); err != nil {
 		return err
+	}
+	if sc.alerts {
+		if err := h.startRobots(); err != nil {
+			return err
+		}
 	}
 	if err := h.maria.create(h.name); err != nil {
 		return err

@@ -49,6 +49,9 @@ func (n *node) start(extra ...string) error {
 		"AX_DATABASE_DSN=" + n.h.dsn(n.db.addr()), "AX_REDIS_ADDR=" + n.redis.addr(), "AX_SECRET=" + benchSecret,
 		"AX_WORKER_ALLOW_NETWORKS=127.0.0.0/8", // the target is here
 	}, pulse...)
+	if n.h.robots != nil {
+		env = append(env, "SSL_CERT_FILE="+n.h.robots.roots)
+	}
 	env = append(append(env, n.env...), extra...)
 	var err error
 	n.p, err = launch(n.h.dir, n.name, env, n.bin, "serve")

@@ -133,6 +133,13 @@ func (h *house) attack(ctx context.Context, sc scenario, out *outcome) error {
 	stuck := within(limit, "all work has ended", h.allEnded)
 	out.recovery = time.Since(healed)
 	h.tell("quiet: %v", stuck == nil)
+	if h.missed != nil {
+		out.violations = append(out.violations, violation{sc.name, "what must come did not", h.missed.Error(), ""})
+	} else if sc.still != nil {
+		if err := sc.still(ctx, h); err != nil {
+			out.violations = append(out.violations, violation{sc.name, "what must come did not", err.Error(), ""})
+		}
+	}
 	return h.judge(ctx, sc, out)
 }
 

@@ -20,10 +20,12 @@ type scenario struct {
 	maria []string                            // more arguments of that MariaDB
 	run   func(context.Context, *house) error // injects and heals, while the load goes on
 	after func(context.Context, *house) error // looks at what only this scenario can tell; an error is a violation
+	still func(context.Context, *house) error // waits for what comes after all work has ended, before anything is judged; an error is a violation
 	quiet time.Duration                       // limit until all work has ended; 0: 75 s
 
 	alone   bool     // nothing else runs meanwhile: it is about pace
 	bins    []string // programs that it needs besides
+	alerts  bool     // there are receivers of alerts: h.robots
 	prepare []string // statements on the fresh ledger: guards taken away
 
 	worksAt func(*house) ([]work, error) // in place of works, for what needs the installation's addresses
@@ -36,7 +38,7 @@ func (s scenario) file() string { return strings.ReplaceAll(s.name, "/", "-") }
 // scenarios in the order of faults.md.
 func scenarios() []scenario {
 	var all []scenario
-	for _, some := range [][]scenario{baseline(), killing(), freezing(), carrier(), ledgerFaults(), network(), clusters(), upgrades(), recovery(), targets(), changing(), limits(), ledgerMore(), logs(), clocks(), guarding()} {
+	for _, some := range [][]scenario{baseline(), killing(), freezing(), carrier(), ledgerFaults(), network(), clusters(), upgrades(), recovery(), targets(), changing(), limits(), ledgerMore(), logs(), clocks(), alerting(), guarding()} {
 		all = append(all, some...)
 	}
 	return all
@@ -54,7 +56,7 @@ func rest(ctx context.Context, d time.Duration) {
 // evidence is the clean ground for proving the checks.
 func baseline() []scenario {
 	return []scenario{{
-		name: "F00", says: "nothing is done to it", smoke: true,
+		name: "F00", says: "nothing is done to it", smoke: true, after: slotsInTime,
 		run: func(ctx context.Context, h *house) error { rest(ctx, 6*time.Second); return nil },
 	}}
 }

@@ -10,7 +10,7 @@ import (
 
 func killing() []scenario {
 	return []scenario{
-		{name: "F01", says: "killed at each failpoint, at its 1st, 2nd or 5th pass", smoke: true, run: killAtEachPoint, quiet: 90 * time.Second},
+		{name: "F01", says: "killed at each failpoint, at its 1st, 2nd or 5th pass", smoke: true, alerts: true, prepare: shortLeases(2), run: killAtEachPoint, quiet: 90 * time.Second},
 		{name: "F01/stop", says: "stopped for 3 s at each failpoint of a run and of the sweep", run: stopAtPoints, quiet: 90 * time.Second},
 		{name: "F01/error", says: "an error at each failpoint inside a transaction", run: errorAtPoints},
 		{name: "F01/panic", says: "a panic of the handler after its claim, and after its answer", run: panicAtPoints},
@@ -29,7 +29,8 @@ type point struct {
 	inTx       bool
 }
 
-// points that the load passes; the others have scenarios or tests of their own.
+// points that the load passes; the others have scenarios or tests of their own,
+// such as those of the rules' turns, one each five seconds: F41/kill.
 var points = []point{
 	{"plan.locked", "scheduler", true}, {"plan.inserted", "scheduler", true}, {"plan.committed", "scheduler", false},
 	{"send.sent", "scheduler", false}, {"trigger.committed", "web", false}, {"run.taken", "worker", false},
@@ -38,6 +39,7 @@ var points = []point{
 	{"end.row", "worker", true}, {"end.attempt", "worker", true}, {"end.letter", "worker", true}, {"wake.committed", "worker", false},
 	{"receipt.ended", "web", true}, {"receipt.stored", "web", false},
 	{"sweep.declared", "scheduler", false}, {"sweep.orphans", "scheduler", false}, {"sweep.lost", "scheduler", false}, {"declare.judged", "scheduler", false},
+	{"events.found", "scheduler", false}, {"deliver.taken", "scheduler", false}, {"deliver.sent", "scheduler", false}, {"deliver.settled", "scheduler", false},
 	{"edit.written", "web", true}, {"edit.planned", "web", true}, {"cancel.row", "web", true}, {"replay.inserted", "web", true}, {"audit.row", "web", true},
 }
 
@@ -45,6 +47,9 @@ var points = []point{
 // role is started with its next point, and again when it has died there. A
 // point of the sweep needs a dead worker, which the other points see to.
 func killAtEachPoint(ctx context.Context, h *house) error {
+	if err := h.listen(listening{"good", "webhook", "", nil}, listening{"events", "webhook", "", ofSingle}); err != nil {
+		return err
+	}
 	todo := map[string][]point{}
 	for _, i := range h.random.Perm(len(points)) {
 		todo[points[i].role] = append(todo[points[i].role], points[i])

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -110,10 +111,15 @@ type sinkServer struct {
 
 	tickets map[string]ticket // of attempts, by instance and number; guarded by the recorder's lock
 	last    ticket
+	healed  atomic.Bool // what is sick is well
 }
 
 func (s *sinkServer) serve(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/ping" {
+	switch r.URL.Path {
+	case "/ping":
+		return
+	case "/heal":
+		s.healed.Store(true)
 		return
 	}
 	var body struct {
