@@ -80,6 +80,6 @@ func TestARuleShowsItsValueAndItsSwitch(t *testing.T) {
 	editor := h.as("editor")
 	p := editor.get("/alerts/rules")
 	require.Contains(t, p.text("#r-"+ids.rule), "1 time")
-	require.Equal(t, "/alerts/rules", editor.post("/alerts/rules/"+ids.rule+"/disable").location())
-	require.Contains(t, editor.get("/alerts/rules").text("#r-"+ids.rule), "Enable")
+	require.Equal(t, "/alerts/rules", editor.post("/alerts/rules/"+ids.rule+"/disable", "back", "/alerts/rules").location())
+	require.Contains(t, editor.get("/alerts/rules").text("#r-"+ids.rule), "Switch on")
 }
