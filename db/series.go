@@ -3,6 +3,7 @@ package db
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -144,21 +145,27 @@ func (p *past) counts(ctx context.Context, table, column string, size time.Durat
 		if err != nil {
 			return nil, err
 		}
-		for rows.Next() {
-			b := bucket{size: size}
-			var begin Millis
-			if err := rows.Scan(&b.task, &begin, &b.good, &b.bad); err != nil {
-				rows.Close()
-				return nil, err
-			}
-			b.at = begin.Time
-			out = append(out, b)
-		}
-		if err := rows.Err(); err != nil {
+		some, err := readBuckets(rows, size)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, some...)
 	}
 	return out, nil
+}
+
+func readBuckets(rows *sql.Rows, size time.Duration) (out []bucket, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		b := bucket{size: size}
+		var begin Millis
+		if err := rows.Scan(&b.task, &begin, &b.good, &b.bad); err != nil {
+			return nil, err
+		}
+		b.at = begin.Time
+		out = append(out, b)
+	}
+	return out, rows.Err()
 }
 
 // change is what the sum of a window gains at a moment.

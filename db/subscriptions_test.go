@@ -181,7 +181,7 @@ func TestAChannelIsToldOfWhatItsTeamHas(t *testing.T) {
 			"a rule of others":          {alert.SubscriptionSpec{ChannelID: hook.ID, RuleID: ofOther}, []string{"rule_id"}},
 			"events to people":          {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.LetterOpened}}, []string{"events"}},
 			"a digest without a zone":   {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.DailyDigest}}, []string{"zone"}},
-			"a zone that there is not":  {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.DailyDigest}, Zone: "Asia/Shanghia"}, []string{"zone"}},
+			"a zone that there is not":  {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.DailyDigest}, Zone: "Asia/Nowhere"}, []string{"zone"}},
 			"rules and events":          {alert.SubscriptionSpec{ChannelID: hook.ID, RuleID: rule.ID, Events: []alert.EventType{"x"}, Level: alert.P2, After: 5, Zone: "UTC"}, []string{"events", "zone", "rule_id", "level", "after_seconds"}},
 			"a level that is none":      {alert.SubscriptionSpec{ChannelID: hook.ID, Level: alert.P2}, []string{"level"}},
 			"an escalation of too long": {alert.SubscriptionSpec{ChannelID: hook.ID, After: 90_000}, []string{"after_seconds"}},

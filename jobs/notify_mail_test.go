@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -53,7 +54,7 @@ func parts(t *testing.T, m robottest.Mail) (netmail.Header, map[string]string) {
 	r := multipart.NewReader(got.Body, params["boundary"])
 	for {
 		p, err := r.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return got.Header, out
 		}
 		require.NoError(t, err)

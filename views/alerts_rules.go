@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"ax/app/alert"
-	"ax/views/ui"
 )
 
 // RuleRow is one rule in the list.
@@ -123,8 +122,6 @@ const (
 func (r RuleRow) noisy() bool {
 	return r.Count.Times >= noiseTimes && r.Count.Acted*noiseShare < r.Count.Times
 }
-
-func noiseLook(word string) ui.State { return ui.State{Icon: "volume-off", Class: "retry", Word: word} }
 
 // id of the row in the page.
 func (r RuleRow) rowID() string { return "r-" + strconv.FormatInt(r.ID, 10) }

@@ -24,7 +24,7 @@ func alertExamples() []Example {
 	top := AlertsTop{Firing: 5, Rules: 14, Channels: 5, Silences: 2, MaySilence: true, MayRule: true, MayChannel: true}
 	now := AlertsNowPage{AlertsTop: top, Firing: firingSample(), Pending: pendingSample(), Over: overSample()[:3], Silent: silentSample()[:1], Listening: []alert.Channel{feishuGroup}, MayListen: true, Broken: 1}
 	quiet := AlertsNowPage{AlertsTop: top, Listening: []alert.Channel{feishuGroup, slackGroup, mailGroup}, MayListen: true}
-	quiet.Firing, quiet.AlertsTop.Firing, quiet.AlertsTop.Silences = nil, 0, 0
+	quiet.Firing, quiet.AlertsTop.Firing, quiet.Silences = nil, 0, 0
 	unheard := AlertsNowPage{AlertsTop: AlertsTop{Rules: 7, MaySilence: true, MayRule: true}, Unheard: true, MayListen: true}
 	return append([]Example{
 		{Name: "alerts", Component: AlertsNowTab(now)},

@@ -50,11 +50,11 @@ func (r Rule) breaches(all []taken, at map[string]string) []Breach {
 			continue
 		}
 		cause := cmp.Or(x.Cause, "\x00"+x.Subject.key())
-		print := cmp.Or(at[x.Subject.key()], fingerprint(r.ID, x.team, cause))
-		b := found[print]
+		mark := cmp.Or(at[x.Subject.key()], fingerprint(r.ID, x.team, cause))
+		b := found[mark]
 		if b == nil {
-			b = &Breach{Fingerprint: print, TeamID: x.team, Level: x.level, Value: x.Value, Host: x.Host}
-			found[print] = b
+			b = &Breach{Fingerprint: mark, TeamID: x.team, Level: x.level, Value: x.Value, Host: x.Host}
+			found[mark] = b
 		}
 		if x.level.worse(b.Level) {
 			b.Level = x.level

@@ -14,7 +14,6 @@ import (
 
 // fakeLedger keeps what the evaluator needs, as the ledger does.
 type fakeLedger struct {
-	mu        sync.Mutex
 	rules     []Rule
 	subs      []Subscription
 	silences  []Silence

@@ -35,7 +35,7 @@ func TestASilenceSaysAllThatIsWrongAtOnce(t *testing.T) {
 		"held by a rule":                {SilenceSpec{Reason: "x", Lasts: 1200, RuleID: 3, Hold: true}, []string{"hold"}},
 		"each night":                    {again("0 2 * * *", "Asia/Shanghai", 7200), nil},
 		"each night without a zone":     {again("0 2 * * *", "", 7200), []string{"zone"}},
-		"a zone that there is not":      {again("0 2 * * *", "Asia/Shanghia", 7200), []string{"zone"}},
+		"a zone that there is not":      {again("0 2 * * *", "Asia/Nowhere", 7200), []string{"zone"}},
 		"a cron line that is none":      {again("0 26 * * *", "UTC", 7200), []string{"cron"}},
 		"never":                         {SilenceSpec{Reason: "x", Cron: "0 2 1 6 *", Zone: "UTC", Lasts: 7200, EndsAt: now.Add(24 * time.Hour)}, []string{"cron"}},
 		"longer than between two":       {again("0 * * * *", "UTC", 3601), []string{"lasts_seconds"}},

@@ -182,7 +182,7 @@ func (s *Subscriptions) person(ctx context.Context, bad *problems, by access.Act
 	switch {
 	case err != nil || team != 0 && role == "" && !self(by, login):
 		bad.add("person", "Nobody in the team has the login %q", login)
-		return nil, nil
+		return nil, nil //nolint:nilnil // bad says that there is none
 	case p.Disabled:
 		bad.add("person", "%s is disabled", p.Login)
 	case p.Email == "":
