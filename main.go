@@ -381,7 +381,12 @@ func (c *cli) demo(ctx context.Context) error {
 			return err
 		}
 		fmt.Printf("Sign in as demo with the password %s\nThe target of its tasks: %s\n", password, target.URL())
-		return demo.Fill(ctx, p.tasks, commandActor(), team.Code, target.URL(), p.clock.Now())
+		if err := demo.Fill(ctx, p.tasks, commandActor(), team.Code, target.URL(), p.clock.Now()); err != nil {
+			return err
+		}
+		return demo.FillAlerts(ctx, demo.AlertsOptions{
+			Alerts: p.alerts, Cases: p.ledger, By: commandActor(), Team: team, Base: target.URL(), NewID: newID, Now: p.clock.Now(),
+		})
 	}
 	return s.run(ctx)
 }

@@ -67,10 +67,10 @@ func TestATestMessageShowsItsAnswerInPlace(t *testing.T) {
 	h.task("orders.send")
 	ids := h.alerts()
 	h.robot.answer = alert.Answer{Verdict: alert.GiveUp, Code: "310000", Body: "sign not match"}
-	p := h.as("owner").post("/alerts/channels/" + ids.channel + "/test")
+	p := h.as("owner").htmx("/alerts/channels").with("HX-Target", "tr#c-"+ids.channel).post("/alerts/channels/" + ids.channel + "/test")
 	require.Equal(t, 200, p.status)
-	require.Contains(t, p.text("[data-test=answer]"), "310000 · sign not match")
-	require.Contains(t, p.text("[data-test=channel]"), "Test refused")
+	require.Contains(t, p.body, "310000 · sign not match")
+	require.Contains(t, p.body, "Test refused")
 }
 
 func TestARuleShowsItsValueAndItsSwitch(t *testing.T) {
@@ -80,6 +80,6 @@ func TestARuleShowsItsValueAndItsSwitch(t *testing.T) {
 	editor := h.as("editor")
 	p := editor.get("/alerts/rules")
 	require.Contains(t, p.text("#r-"+ids.rule), "1 time")
-	require.Equal(t, "/alerts/rules", editor.post("/alerts/rules/"+ids.rule+"/disable").location())
-	require.Contains(t, editor.get("/alerts/rules").text("#r-"+ids.rule), "Enable")
+	require.Equal(t, "/alerts/rules", editor.post("/alerts/rules/"+ids.rule+"/disable", "back", "/alerts/rules").location())
+	require.Contains(t, editor.get("/alerts/rules").text("#r-"+ids.rule), "Switch on")
 }

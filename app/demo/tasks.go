@@ -34,10 +34,14 @@ func Fill(ctx context.Context, s tasks, by access.Actor, team, base string, now 
 			return fmt.Errorf("trigger a demo task: %w", err)
 		}
 	}
-	for _, code := range []string{"ledger.post-journal", "report.month-end"} {
-		if _, _, err := s.Trigger(ctx, by, code, sched.TriggerRequest{}); err != nil {
+	// Three failures one after the other: within a minute there is an alert.
+	for i := range 3 {
+		if _, _, err := s.Trigger(ctx, by, "ledger.post-journal", sched.TriggerRequest{DelaySeconds: 20 * i}); err != nil {
 			return fmt.Errorf("trigger a demo task: %w", err)
 		}
+	}
+	if _, _, err := s.Trigger(ctx, by, "report.month-end", sched.TriggerRequest{}); err != nil {
+		return fmt.Errorf("trigger a demo task: %w", err)
 	}
 	return nil
 }
