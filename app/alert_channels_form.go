@@ -58,7 +58,7 @@ func (f *form) tellSpec(v views.TellValues, team, channel string) alert.Subscrip
 		if len(w.Events) == 0 {
 			f.refuse("events", "Choose at least one event")
 		}
-	case string(alert.DailyDigest), string(alert.WeeklyDigest):
+	case string(alert.DigestDaily), string(alert.DigestWeekly):
 		w.Events, w.Zone = []alert.EventType{alert.EventType(v.What)}, v.Zone
 	default:
 		id, err := strconv.ParseInt(v.What, 10, 64)

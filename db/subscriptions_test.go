@@ -31,7 +31,7 @@ func TestAPersonIsToldAtTheAddressThatTheyHaveNow(t *testing.T) {
 		ada := h.person("ada", "ada@example.org", access.Viewer)
 		sub, err := h.subscribe(ada, " ADA ")
 		require.NoError(t, err)
-		second, err := h.Services.Subscriptions.Create(ctx, ada, alert.SubscriptionSpec{Team: h.team.Code, Person: "ada", Events: []alert.EventType{alert.DailyDigest}, Zone: "Asia/Shanghai"})
+		second, err := h.Services.Subscriptions.Create(ctx, ada, alert.SubscriptionSpec{Team: h.team.Code, Person: "ada", Events: []alert.EventType{alert.DigestDaily}, Zone: "Asia/Shanghai"})
 		require.NoError(t, err)
 		require.Equal(t, sub.ChannelID, second.ChannelID, "one channel of their own")
 		c, secret, err := h.Channels.Open(ctx, sub.ChannelID)
@@ -174,14 +174,14 @@ func TestAChannelIsToldOfWhatItsTeamHas(t *testing.T) {
 			"a rule":                    {alert.SubscriptionSpec{ChannelID: hook.ID, RuleID: rule.ID, Level: alert.P1, After: 600}, nil},
 			"a rule of the house":       {alert.SubscriptionSpec{ChannelID: hook.ID, RuleID: ofHouse}, nil},
 			"events":                    {alert.SubscriptionSpec{ChannelID: hook.ID, Events: []alert.EventType{alert.LetterSolved, alert.InstanceFinished, alert.LetterSolved}}, nil},
-			"a digest":                  {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.WeeklyDigest}, Zone: "Europe/Paris"}, nil},
+			"a digest":                  {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.DigestWeekly}, Zone: "Europe/Paris"}, nil},
 			"nothing":                   {alert.SubscriptionSpec{}, []string{"channel_id"}},
 			"both":                      {alert.SubscriptionSpec{ChannelID: hook.ID, Person: "editor"}, []string{"person"}},
 			"a channel of others":       {alert.SubscriptionSpec{ChannelID: theirs.ID}, []string{"channel_id"}},
 			"a rule of others":          {alert.SubscriptionSpec{ChannelID: hook.ID, RuleID: ofOther}, []string{"rule_id"}},
 			"events to people":          {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.LetterOpened}}, []string{"events"}},
-			"a digest without a zone":   {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.DailyDigest}}, []string{"zone"}},
-			"a zone that there is not":  {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.DailyDigest}, Zone: "Asia/Nowhere"}, []string{"zone"}},
+			"a digest without a zone":   {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.DigestDaily}}, []string{"zone"}},
+			"a zone that there is not":  {alert.SubscriptionSpec{ChannelID: mail.ID, Events: []alert.EventType{alert.DigestDaily}, Zone: "Asia/Nowhere"}, []string{"zone"}},
 			"rules and events":          {alert.SubscriptionSpec{ChannelID: hook.ID, RuleID: rule.ID, Events: []alert.EventType{"x"}, Level: alert.P2, After: 5, Zone: "UTC"}, []string{"events", "zone", "rule_id", "level", "after_seconds"}},
 			"a level that is none":      {alert.SubscriptionSpec{ChannelID: hook.ID, Level: alert.P2}, []string{"level"}},
 			"an escalation of too long": {alert.SubscriptionSpec{ChannelID: hook.ID, After: 90_000}, []string{"after_seconds"}},

@@ -122,9 +122,9 @@ func webhookAlertOf(m alert.Message) *webhookAlert {
 // webhookType is what a program tells messages apart by.
 func webhookType(m alert.Message) string {
 	switch {
-	case m.Kind == alert.Event, m.Kind == alert.Digest && m.Event != "":
+	case m.Kind == alert.Event, m.Kind == alert.Summing && m.Event != "":
 		return string(m.Event)
-	case m.Kind == alert.Test, m.Kind == alert.Digest:
+	case m.Kind == alert.Test, m.Kind == alert.Summing:
 		return string(m.Kind)
 	}
 	return "alert." + string(m.Kind)

@@ -59,8 +59,8 @@ func TestAWebhookTellsMessagesApartByType(t *testing.T) {
 		"alert.closed":      {ID: "1", Kind: alert.Closed, Rule: "r"},
 		"alert.repeated":    {ID: "1", Kind: alert.Repeated, Rule: "r"},
 		"test":              {ID: "1", Kind: alert.Test},
-		"digest.daily":      {ID: "1", Kind: alert.Digest, Event: alert.DailyDigest, Digest: &alert.Summary{Good: 4}},
-		"digest.weekly":     {ID: "1", Kind: alert.Digest, Event: alert.WeeklyDigest, Digest: &alert.Summary{}},
+		"digest.daily":      {ID: "1", Kind: alert.Summing, Event: alert.DigestDaily, Digest: &alert.Summary{Good: 4}},
+		"digest.weekly":     {ID: "1", Kind: alert.Summing, Event: alert.DigestWeekly, Digest: &alert.Summary{}},
 		"instance.finished": {ID: "1", Kind: alert.Event, Event: alert.InstanceFinished, Object: object},
 		"letter.opened":     {ID: "1", Kind: alert.Event, Event: alert.LetterOpened, Object: json.RawMessage(`{broken`)},
 	} {

@@ -41,7 +41,7 @@ func sampleChannelPage() ChannelPage {
 		Told: []ChannelTold{
 			{ID: 1, Level: alert.P1, By: "ops-lead"},
 			{ID: 2, RuleID: 7, Rule: "Success rate", After: 15 * time.Minute, By: "ops-lead"},
-			{ID: 3, Events: []alert.EventType{alert.WeeklyDigest}, Zone: "Asia/Shanghai", By: "ax"},
+			{ID: 3, Events: []alert.EventType{alert.DigestWeekly}, Zone: "Asia/Shanghai", By: "ax"},
 		},
 		Telling: TellValues{What: TellAll, After: "0", Zone: "Asia/Shanghai"}, Zones: []string{"Asia/Shanghai", "Europe/Berlin", "UTC"},
 		Rules: []alert.Rule{{ID: 3, Name: "Failures in a row"}, {ID: 7, Name: "Success rate"}}, Alone: []string{"Success rate", "月末结算"},

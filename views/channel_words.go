@@ -80,9 +80,9 @@ func eventWord(ctx context.Context, e alert.EventType) string {
 		return t(ctx, "An incident was opened")
 	case alert.IncidentClosed:
 		return t(ctx, "An incident is over")
-	case alert.DailyDigest:
+	case alert.DigestDaily:
 		return t(ctx, "Daily summary")
-	case alert.WeeklyDigest:
+	case alert.DigestWeekly:
 		return t(ctx, "Weekly review of dead letters")
 	}
 	return string(e)
@@ -103,7 +103,7 @@ func kindOfMessage(ctx context.Context, k alert.MessageKind) string {
 		return t(ctx, "over|message")
 	case alert.Test:
 		return t(ctx, "test|message")
-	case alert.Digest:
+	case alert.Summing:
 		return t(ctx, "summary|message")
 	case alert.Event:
 		return t(ctx, "event|message")

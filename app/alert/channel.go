@@ -123,8 +123,8 @@ const (
 	LetterSolved     EventType = "letter.solved"
 	IncidentOpened   EventType = "incident.opened"
 	IncidentClosed   EventType = "incident.closed"
-	DailyDigest      EventType = "digest.daily"
-	WeeklyDigest     EventType = "digest.weekly"
+	DigestDaily      EventType = "digest.daily"
+	DigestWeekly     EventType = "digest.weekly"
 )
 
 // WebhookEvents are those of single objects, for webhooks.
@@ -133,4 +133,4 @@ func WebhookEvents() []EventType {
 }
 
 // Digests are the summaries, for every kind of channel.
-func Digests() []EventType { return []EventType{DailyDigest, WeeklyDigest} }
+func Digests() []EventType { return []EventType{DigestDaily, DigestWeekly} }

@@ -81,12 +81,12 @@ func (s *Digester) tell(ctx context.Context, sub Subscription, event EventType, 
 		return err
 	}
 	sum.From, sum.To, sum.Zone = from, to, sub.Zone
-	m := Message{ID: s.o.NewID(), Kind: Digest, Event: event, At: now, Team: team, Path: "/dead-letters", Digest: &sum}
-	if event == DailyDigest {
+	m := Message{ID: s.o.NewID(), Kind: Summing, Event: event, At: now, Team: team, Path: "/dead-letters", Digest: &sum}
+	if event == DigestDaily {
 		m.Path = "/"
 	}
 	return s.o.Book.InsertDeliveries(ctx, []Delivery{{
-		ID: m.ID, TeamID: sub.TeamID, ChannelID: sub.ChannelID, Dedupe: dedupe, Kind: Digest, Message: m,
+		ID: m.ID, TeamID: sub.TeamID, ChannelID: sub.ChannelID, Dedupe: dedupe, Kind: Summing, Message: m,
 		State: Waiting, CreatedAt: now, DueAt: now,
 	}})
 }
@@ -96,7 +96,7 @@ func (s *Digester) tell(ctx context.Context, sub Subscription, event EventType, 
 func period(event EventType, now time.Time, zone *time.Location) (from, to, due time.Time, ok bool) {
 	y, m, d := now.In(zone).Date()
 	days := 1
-	if event == WeeklyDigest {
+	if event == DigestWeekly {
 		days = 7
 		if now.In(zone).Weekday() != time.Monday {
 			return from, to, due, false

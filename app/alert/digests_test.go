@@ -59,7 +59,7 @@ func at(t *testing.T, zone, wall string) time.Time {
 func TestADigestIsMadeOnceOnItsDay(t *testing.T) {
 	const zone = "Asia/Shanghai"
 	s, f, c := digests(
-		Subscription{ID: 1, TeamID: 1, ChannelID: "a", Events: []EventType{DailyDigest, WeeklyDigest}, Zone: zone},
+		Subscription{ID: 1, TeamID: 1, ChannelID: "a", Events: []EventType{DigestDaily, DigestWeekly}, Zone: zone},
 		Subscription{ID: 2, TeamID: 1, ChannelID: "b", Events: []EventType{InstanceFinished}},
 	)
 	// A Sunday, then a Monday.
@@ -95,15 +95,15 @@ func TestADigestIsOfTheZonesDays(t *testing.T) {
 		now      string
 		from, to string // UTC
 	}{
-		"plain":                        {DailyDigest, "Asia/Shanghai", "2026-12-02 09:00", "2026-11-30T16:00:00Z", "2026-12-01T16:00:00Z"},
-		"of a quarter":                 {DailyDigest, "Asia/Kathmandu", "2026-12-02 09:00", "2026-11-30T18:15:00Z", "2026-12-01T18:15:00Z"},
-		"of 23 hours":                  {DailyDigest, "Europe/Berlin", "2026-03-30 09:00", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"},
-		"of 25 hours":                  {DailyDigest, "Europe/Berlin", "2026-10-26 09:00", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"},
-		"a week with a change":         {WeeklyDigest, "Europe/Berlin", "2026-03-30 10:00", "2026-03-22T23:00:00Z", "2026-03-29T22:00:00Z"},
-		"that begins without midnight": {DailyDigest, "Africa/Cairo", "2026-04-25 09:00", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"},
-		"that ends without midnight":   {DailyDigest, "Africa/Cairo", "2026-04-24 09:00", "2026-04-22T22:00:00Z", "2026-04-23T22:00:00Z"},
-		"whose 23rd hour came twice":   {DailyDigest, "Africa/Cairo", "2026-10-30 09:00", "2026-10-28T21:00:00Z", "2026-10-29T22:00:00Z"},
-		"whose midnight came twice":    {DailyDigest, "America/Havana", "2026-11-02 09:00", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},
+		"plain":                        {DigestDaily, "Asia/Shanghai", "2026-12-02 09:00", "2026-11-30T16:00:00Z", "2026-12-01T16:00:00Z"},
+		"of a quarter":                 {DigestDaily, "Asia/Kathmandu", "2026-12-02 09:00", "2026-11-30T18:15:00Z", "2026-12-01T18:15:00Z"},
+		"of 23 hours":                  {DigestDaily, "Europe/Berlin", "2026-03-30 09:00", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"},
+		"of 25 hours":                  {DigestDaily, "Europe/Berlin", "2026-10-26 09:00", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"},
+		"a week with a change":         {DigestWeekly, "Europe/Berlin", "2026-03-30 10:00", "2026-03-22T23:00:00Z", "2026-03-29T22:00:00Z"},
+		"that begins without midnight": {DigestDaily, "Africa/Cairo", "2026-04-25 09:00", "2026-04-23T22:00:00Z", "2026-04-24T21:00:00Z"},
+		"that ends without midnight":   {DigestDaily, "Africa/Cairo", "2026-04-24 09:00", "2026-04-22T22:00:00Z", "2026-04-23T22:00:00Z"},
+		"whose 23rd hour came twice":   {DigestDaily, "Africa/Cairo", "2026-10-30 09:00", "2026-10-28T21:00:00Z", "2026-10-29T22:00:00Z"},
+		"whose midnight came twice":    {DigestDaily, "America/Havana", "2026-11-02 09:00", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, f, clock := digests(Subscription{TeamID: 1, ChannelID: "a", Events: []EventType{c.event}, Zone: c.zone})
@@ -114,7 +114,7 @@ func TestADigestIsOfTheZonesDays(t *testing.T) {
 			require.Equal(t, c.to, f.asked[0][1].UTC().Format(time.RFC3339))
 			d := f.sent[0]
 			require.Equal(t, Message{
-				ID: d.ID, Kind: Digest, Event: c.event, At: clock.now, Team: "Payments", Path: d.Message.Path,
+				ID: d.ID, Kind: Summing, Event: c.event, At: clock.now, Team: "Payments", Path: d.Message.Path,
 				Digest: &Summary{From: f.asked[0][0], To: f.asked[0][1], Zone: c.zone, Good: 3},
 			}, d.Message)
 		})
@@ -123,7 +123,7 @@ func TestADigestIsOfTheZonesDays(t *testing.T) {
 
 func TestWhoSubscribedAfterNineGetsTheNextOne(t *testing.T) {
 	const zone = "Asia/Shanghai"
-	s, f, c := digests(Subscription{TeamID: 1, ChannelID: "a", Events: []EventType{DailyDigest}, Zone: zone, CreatedAt: at(t, zone, "2026-12-02 09:01")})
+	s, f, c := digests(Subscription{TeamID: 1, ChannelID: "a", Events: []EventType{DigestDaily}, Zone: zone, CreatedAt: at(t, zone, "2026-12-02 09:01")})
 	c.now = at(t, zone, "2026-12-02 10:00")
 	require.NoError(t, s.Tick(t.Context()))
 	require.Empty(t, f.sent)
@@ -134,9 +134,9 @@ func TestWhoSubscribedAfterNineGetsTheNextOne(t *testing.T) {
 
 func TestADigestThatCanNotBeMadeKeepsNoOtherBack(t *testing.T) {
 	s, f, c := digests(
-		Subscription{TeamID: 1, ChannelID: "a", Events: []EventType{DailyDigest}, Zone: "Mars/Olympus"},
-		Subscription{TeamID: 2, ChannelID: "b", Events: []EventType{DailyDigest}, Zone: "UTC"},
-		Subscription{TeamID: 3, ChannelID: "c", Events: []EventType{DailyDigest}, Zone: "UTC"},
+		Subscription{TeamID: 1, ChannelID: "a", Events: []EventType{DigestDaily}, Zone: "Mars/Olympus"},
+		Subscription{TeamID: 2, ChannelID: "b", Events: []EventType{DigestDaily}, Zone: "UTC"},
+		Subscription{TeamID: 3, ChannelID: "c", Events: []EventType{DigestDaily}, Zone: "UTC"},
 	)
 	f.fails = 2
 	c.now = at(t, "UTC", "2026-12-02 09:00")

@@ -134,7 +134,7 @@ func TestTheChannelsThatListenAreThoseOfTheSubscriptions(t *testing.T) {
 		{ID: 3, TeamID: 1, ChannelID: "one", RuleID: 9},
 		{ID: 4, TeamID: 1, ChannelID: "late", Level: P1},
 		{ID: 5, TeamID: 2, ChannelID: "theirs"},
-		{ID: 6, TeamID: 1, ChannelID: "digest", Events: []EventType{DailyDigest}},
+		{ID: 6, TeamID: 1, ChannelID: "digest", Events: []EventType{DigestDaily}},
 	}
 	got, err := live.Listening(t.Context(), []Incident{
 		{ID: "p1", TeamID: 1, RuleID: 4, Level: P1}, {ID: "p2", TeamID: 1, RuleID: 4, Level: P2}, {ID: "named", TeamID: 1, RuleID: 9, Level: P2}, {ID: "none", TeamID: 3, Level: P1},

@@ -16,7 +16,7 @@ const (
 	Escalated MessageKind = "escalated" // to who is told when nobody acknowledges
 	Closed    MessageKind = "closed"
 	Test      MessageKind = "test"
-	Digest    MessageKind = "digest"
+	Summing   MessageKind = "digest"
 	Event     MessageKind = "event" // to webhooks alone
 )
 

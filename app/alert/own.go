@@ -47,8 +47,8 @@ func NewsOf(team string, all []Subscribed) OwnNews {
 		switch {
 		case !s.Plain():
 		case len(s.Events) > 0:
-			n.Daily = n.Daily || slices.Contains(s.Events, DailyDigest)
-			n.Weekly = n.Weekly || slices.Contains(s.Events, WeeklyDigest)
+			n.Daily = n.Daily || slices.Contains(s.Events, DigestDaily)
+			n.Weekly = n.Weekly || slices.Contains(s.Events, DigestWeekly)
 		case s.Level == P1 && n.Alerts == "":
 			n.Alerts = P1
 		case s.Level == "":
@@ -108,7 +108,7 @@ type ownPlan struct {
 }
 
 func (p *ownPlan) add(w OwnNews, zone, login string, was []Subscribed) {
-	want := map[EventType]bool{DailyDigest: w.Daily, WeeklyDigest: w.Weekly}
+	want := map[EventType]bool{DigestDaily: w.Daily, DigestWeekly: w.Weekly}
 	level, told := w.Alerts, w.Alerts == ""
 	if level == Everything {
 		level = ""

@@ -107,7 +107,7 @@ func (m Message) own(w Where) string {
 }
 
 // calls tells whether the message is one to call people for.
-func (m Message) calls() bool { return m.Kind != Closed && m.Kind != Digest && m.Kind != Event }
+func (m Message) calls() bool { return m.Kind != Closed && m.Kind != Summing && m.Kind != Event }
 
 func (m Message) tone() Tone {
 	switch m.Kind {

@@ -23,7 +23,7 @@ var (
 
 // weekly tells which of the digests it is.
 func (m Message) weekly() bool {
-	return m.Event == WeeklyDigest || m.Event == "" && m.Digest.To.Sub(m.Digest.From) > 48*time.Hour
+	return m.Event == DigestWeekly || m.Event == "" && m.Digest.To.Sub(m.Digest.From) > 48*time.Hour
 }
 
 // digestTitle is "Daily summary: payments, 2026-11-30".

@@ -11,7 +11,7 @@ func Merge(lang string, messages []Message, w Where) Text {
 	var logins []string
 	for i, m := range messages {
 		t.Tone = louder(t.Tone, m.tone())
-		if m.Kind == Digest || m.Kind == Test {
+		if m.Kind == Summing || m.Kind == Test {
 			title = wordMessages
 		}
 		if m.calls() {

@@ -207,7 +207,7 @@ func TestWhoIsCalledIsTheChannelsChoice(t *testing.T) {
 
 func TestADigestListsWhatCounts(t *testing.T) {
 	t.Parallel()
-	m := alert.Message{Kind: alert.Digest, At: said, Event: alert.DailyDigest, Team: "payments", Path: "/teams/payments", Mention: []string{"ana"}, Digest: &alert.Summary{
+	m := alert.Message{Kind: alert.Summing, At: said, Event: alert.DigestDaily, Team: "payments", Path: "/teams/payments", Mention: []string{"ana"}, Digest: &alert.Summary{
 		From: said.Add(-24 * time.Hour), To: said, Good: 12_345, Bad: 6, NotRun: 1, Opened: 3, Closed: 2, Open: 9, Oldest: said.Add(-50 * time.Hour),
 		Worst: []alert.SummaryLine{{Name: "pay.close", N: 4}, {Name: "pay.open", N: 2}}, Letters: []alert.SummaryLine{{Name: "timeout", N: 9, More: "pay.close"}},
 		Alerts: []alert.SummaryLine{{Name: "Success rate", N: 2}},
@@ -225,7 +225,7 @@ func TestADigestListsWhatCounts(t *testing.T) {
 		{Label: "Alerts", Value: "Success rate: 2"},
 	}, got.Lines)
 	require.Empty(t, got.Mentions)
-	m.Event, m.Digest.Alerts = alert.WeeklyDigest, nil
+	m.Event, m.Digest.Alerts = alert.DigestWeekly, nil
 	zh := m.Text("zh-CN", where())
 	require.Equal(t, "死信周报：payments", zh.Title)
 	require.Equal(t, alert.Line{Label: "告警", Value: "无"}, zh.Lines[len(zh.Lines)-1])
