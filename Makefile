@@ -39,7 +39,7 @@ test-slow: ## run the tests tagged slow: crashes, kills, thousands of delays
 	@.ci/tagged slow
 
 pages: ## hold what the pages say of 20,000 instances against SQL, two workers killed midway
-	AX_TEST_INSTANCES=20000 go test -count=1 -tags slow -timeout 30m -run '^TestThePagesSayWhatTheLedgerSays$$' .
+	AX_TEST_INSTANCES=20000 go test -count=1 -tags slow,pages -timeout 30m -run '^TestThePagesSayWhatTheLedgerSays$$' .
 
 test-failpoint: ## run the tests tagged failpoint: an error in the middle of each transaction
 	@.ci/tagged failpoint

@@ -110,6 +110,7 @@ func (w *watch) isOver(id string) bool { return w.facts(id)["state"] == string(a
 // signature, somebody acknowledges, the target is mended, and the hook hears
 // that it is over. In a silence it hears nothing until that ends.
 func TestABreachAndItsEndInABrowser(t *testing.T) {
+	t.Parallel()
 	w := newWatch(t)
 	var broken atomic.Bool
 	s := newSink(t, func(_ sinkCall, rw http.ResponseWriter) {
@@ -179,6 +180,7 @@ func (w *watch) staysQuiet(id string) {
 // A queue is over its depth: once because it is paused, once because Redis is
 // gone. The hook is told both times, and both times hears that it is over.
 func TestAQueueOverItsDepthInABrowserAlsoWithoutRedis(t *testing.T) {
+	t.Parallel()
 	w := newWatch(t)
 	s := newSink(t, nil)
 	w.task("orders.send", s.URL, func(task map[string]any) { task["team"] = "payments" })

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"database/sql"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,4 +36,14 @@ func jsonID(v any) string {
 		return strconv.FormatInt(int64(n), 10)
 	}
 	return v.(string)
+}
+
+// sql opens the ledger beside the processes.
+func (a *ax) sql() *sql.DB {
+	a.t.Helper()
+	i := slices.IndexFunc(a.env, func(v string) bool { return strings.HasPrefix(v, "AX_DATABASE_DSN=") })
+	conn, err := sql.Open("mysql", strings.TrimPrefix(a.env[i], "AX_DATABASE_DSN="))
+	require.NoError(a.t, err)
+	a.t.Cleanup(func() { _ = conn.Close() })
+	return conn
 }

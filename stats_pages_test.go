@@ -1,4 +1,4 @@
-//go:build slow
+//go:build slow && pages
 
 package main
 
@@ -35,8 +35,8 @@ var statsTasks = []struct {
 
 // What the pages say of thousands of instances is what SQL says of the ledger:
 // counts to the last one, percentiles within the sketches' hundredth, after two
-// workers were killed in the middle of it. `make pages` does it with twenty
-// thousand.
+// workers were killed in the middle of it. It waits for minutes that are over,
+// so `make pages` runs it, with twenty thousand, apart from the slow set.
 func TestThePagesSayWhatTheLedgerSays(t *testing.T) {
 	const callers = 8
 	total := 5000
@@ -125,16 +125,6 @@ func (a *ax) startWorker() {
 	ended := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(ended) }()
 	a.cmd, a.ended = cmd, ended
-}
-
-// sql opens the ledger beside the processes.
-func (a *ax) sql() *sql.DB {
-	a.t.Helper()
-	i := slices.IndexFunc(a.env, func(v string) bool { return strings.HasPrefix(v, "AX_DATABASE_DSN=") })
-	conn, err := sql.Open("mysql", strings.TrimPrefix(a.env[i], "AX_DATABASE_DSN="))
-	require.NoError(a.t, err)
-	a.t.Cleanup(func() { _ = conn.Close() })
-	return conn
 }
 
 func number(t *testing.T, conn *sql.DB, query string, args ...any) (n int) {
