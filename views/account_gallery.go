@@ -27,6 +27,11 @@ func accountExamples() []Example {
 		Zones:  []string{"Asia/Shanghai", "Europe/Berlin", "UTC"}, HomeZone: "UTC",
 	}
 	p.Reach = reachSample()
+	return examplesOfAccount(p)
+}
+
+// examplesOfAccount are what the forms of the page answer.
+func examplesOfAccount(p AccountPage) []Example {
 	password, preferences, alone := p, p, p
 	password.About, password.Errors = AboutPassword, []fault.FieldError{
 		fault.Field("current", "This is not your present password"),
