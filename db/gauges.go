@@ -14,8 +14,8 @@ const gaugesWhole = 10 * time.Minute
 
 // Gauges is Readings for who asks again and again, with the same answers: after
 // the first time it reads what is new and what may still have changed. It holds
-// at most some 60 MB, where so much ends within the longest window that is
-// asked; what doesn't fit is read whenever it is asked.
+// two million counts and half a million starts at most; what doesn't fit is read
+// whenever it is asked.
 type Gauges struct {
 	ledger *DB
 

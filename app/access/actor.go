@@ -167,3 +167,19 @@ func (s Scope) Only(team int64) Scope {
 	}
 	return Scope{}
 }
+
+// Narrow is what of the teams asked for is in the scope; nothing asked for is
+// all of it.
+func (s Scope) Narrow(asked Scope) Scope {
+	switch {
+	case asked.All || len(asked.Teams) == 0:
+		return s
+	case s.All:
+		return asked
+	}
+	var both Scope
+	for _, team := range asked.Teams {
+		both.Teams = append(both.Teams, s.Only(team).Teams...)
+	}
+	return both
+}

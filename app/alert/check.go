@@ -147,26 +147,11 @@ func taskOf(ctx context.Context, w world, s Scope, team int64) ([]fault.FieldErr
 	return nil, nil
 }
 
-// narrowed is what of the asked teams the actor may read; the zero Scope asks
-// for all of them.
-func narrowed(asked, own access.Scope) access.Scope {
-	switch {
-	case asked.All || len(asked.Teams) == 0:
-		return own
-	case own.All:
-		return asked
-	}
-	var both access.Scope
-	for _, team := range asked.Teams {
-		both.Teams = append(both.Teams, own.Only(team).Teams...)
-	}
-	return both
-}
-
-// shared is narrowed for what the installation shares: ok is false when there
+// shared narrows what is asked for to what the actor may read, of what the
+// installation shares: ok is false when there
 // is nothing that the actor may see.
 func shared(by access.Actor, asked access.Scope) (s access.Scope, ok bool) {
-	return narrowed(asked, by.Scope()), by.SeesShared(0)
+	return by.Scope().Narrow(asked), by.SeesShared(0)
 }
 
 // notFound turns a store's NotFound into the one text for what isn't there and

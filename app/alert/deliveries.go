@@ -56,7 +56,7 @@ func NewDeliveries(o DeliveriesOptions) *Deliveries { return &Deliveries{o} }
 // reads the installation sees them. The zero Scope of the filter asks for all
 // teams.
 func (s *Deliveries) List(ctx context.Context, a access.Actor, f DeliveryFilter, p sched.PageRequest) (sched.PageOf[Delivery], error) {
-	f.Scope = narrowed(f.Scope, a.Scope())
+	f.Scope = a.Scope().Narrow(f.Scope)
 	return s.o.Store.Deliveries(ctx, f, p.Bounded())
 }
 

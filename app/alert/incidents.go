@@ -48,7 +48,7 @@ const maxNote = 2000
 // List gives incidents of the asked teams that the actor may read, and the
 // installation's. The zero Scope asks for all teams.
 func (s *Incidents) List(ctx context.Context, a access.Actor, f IncidentFilter) ([]Incident, error) {
-	f.Scope = narrowed(f.Scope, a.Scope())
+	f.Scope = a.Scope().Narrow(f.Scope)
 	return s.store.Incidents(ctx, f)
 }
 

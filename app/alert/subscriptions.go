@@ -77,7 +77,7 @@ const (
 // List gives the subscriptions of the asked teams that the actor may see; those
 // of the installation are seen by administrators and auditors.
 func (s *Subscriptions) List(ctx context.Context, by access.Actor, asked access.Scope) ([]Subscribed, error) {
-	scope := narrowed(asked, by.Scope())
+	scope := by.Scope().Narrow(asked)
 	if !scope.All && len(scope.Teams) == 0 {
 		return nil, nil
 	}

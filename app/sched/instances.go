@@ -77,7 +77,7 @@ func (s *Instances) Get(ctx context.Context, by access.Actor, id string) (Instan
 
 // List gives a page of the instances that the actor may see, newest first.
 func (s *Instances) List(ctx context.Context, by access.Actor, f InstanceFilter, p PageRequest) (PageOf[Instance], error) {
-	f.Scope = within(f.Scope, by.Scope())
+	f.Scope = by.Scope().Narrow(f.Scope)
 	return s.store.Instances(ctx, f, p.Bounded())
 }
 

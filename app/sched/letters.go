@@ -118,7 +118,7 @@ func (s *Letters) may(ctx context.Context, by access.Actor, v access.Verb, id in
 
 // List gives a page of the letters that the actor may see, newest first.
 func (s *Letters) List(ctx context.Context, by access.Actor, f LetterFilter, p PageRequest) (PageOf[Letter], error) {
-	f.Scope = within(f.Scope, by.Scope())
+	f.Scope = by.Scope().Narrow(f.Scope)
 	return s.store.Letters(ctx, f, p.Bounded())
 }
 

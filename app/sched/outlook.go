@@ -42,7 +42,7 @@ func NewOutlook(store outlookStore, clock *Clock) *Outlook { return &Outlook{sto
 // is dropped or moved, by time: of each task its next listed days off, and one
 // plain weekend day.
 func (o *Outlook) DaysOff(ctx context.Context, by access.Actor, s access.Scope) ([]TaskDayOff, error) {
-	tasks, err := o.store.CalendarTasks(ctx, within(s, by.Scope()), "", outlookTasks)
+	tasks, err := o.store.CalendarTasks(ctx, by.Scope().Narrow(s), "", outlookTasks)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,5 @@
 package sched
 
-import "ax/app/access"
-
 // PageRequest asks for one page of a list by key. After and Before are keys
 // that an earlier page gave; at most one is set. Limit is 1 … 200.
 type PageRequest struct {
@@ -31,20 +29,4 @@ func (p PageRequest) Bounded() PageRequest {
 	}
 	p.Limit = min(p.Limit, MaxPage)
 	return p
-}
-
-// within is what of the teams asked for the actor may read; nothing asked for
-// is all of them.
-func within(asked, own access.Scope) access.Scope {
-	switch {
-	case asked.All || len(asked.Teams) == 0:
-		return own
-	case own.All:
-		return asked
-	}
-	var both access.Scope
-	for _, team := range asked.Teams {
-		both.Teams = append(both.Teams, own.Only(team).Teams...)
-	}
-	return both
 }

@@ -100,7 +100,7 @@ func (s *Tasks) may(ctx context.Context, by access.Actor, v access.Verb, code st
 
 // List gives a page of the tasks that the actor may see, by code.
 func (s *Tasks) List(ctx context.Context, by access.Actor, f TaskFilter, p PageRequest) (PageOf[Task], error) {
-	f.Scope = within(f.Scope, by.Scope())
+	f.Scope = by.Scope().Narrow(f.Scope)
 	return s.store.Tasks(ctx, f, p.Bounded())
 }
 
