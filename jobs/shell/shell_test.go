@@ -286,16 +286,18 @@ func TestC18ProcessesOfAKilledAxAreGoneAndEndedAtTheNextStart(t *testing.T) {
 	folder := os.Getenv("SHELL_TEST_FOLDER")
 	if folder != "" {
 		sh := newShell(t, func(s *shell.Settings) { s.Folder = folder })
-		mark := "AX_RUN=c18-" + filepath.Base(filepath.Dir(folder))
+		mark := "AX_RUN=" + os.Getenv("SHELL_TEST_MARK")
 		var out output
 		_ = sh.Run(t.Context(), shell.Job{Command: "/bin/sh", Args: []string{"-c", "setsid sleep 302 & sleep 302; :"}, Env: []string{mark}, Mark: mark, Output: &out})
 		return
 	}
 	folder = filepath.Join(t.TempDir(), "runs")
-	mark := "AX_RUN=c18-" + filepath.Base(filepath.Dir(folder))
+	name := fmt.Sprintf("c18-%d", time.Now().UnixNano())
+	mark := "AX_RUN=" + name
 	cmd := exec.Command(os.Args[0], "-test.run=^TestC18", "-test.timeout=60s")
-	cmd.Env = append(os.Environ(), "SHELL_TEST_FOLDER="+folder)
+	cmd.Env = append(os.Environ(), "SHELL_TEST_FOLDER="+folder, "SHELL_TEST_MARK="+name)
 	require.NoError(t, cmd.Start())
+	defer func() { _ = cmd.Process.Kill() }()
 	require.Eventually(t, func() bool { return len(alive(t, mark)) == 3 }, 20*time.Second, 20*time.Millisecond)
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
