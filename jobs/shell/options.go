@@ -66,3 +66,11 @@ func bytesOf(s string) (int64, error) {
 	}
 	return 0, fmt.Errorf("%q has no unit: KB, MB or GB", s)
 }
+
+// Labels tell the other nodes that this one runs commands.
+func (o Options) Labels() []string {
+	if !o.Enabled {
+		return nil
+	}
+	return []string{"shell"}
+}
