@@ -92,7 +92,8 @@ type config struct {
 		Retries            int   `yaml:"retries"`
 		RetryDelaysSeconds []int `yaml:"retry_delays_seconds"`
 	} `yaml:"defaults"`
-	Mail   jobs.MailOptions `yaml:"mail"`
+	Mail   jobs.MailOptions  `yaml:"mail"`
+	Shell  jobs.ShellOptions `yaml:"shell"`
 	Alarms struct {
 		ClockOffset time.Duration `yaml:"clock_offset"`
 		QueueDepth  int           `yaml:"queue_depth"`
@@ -186,7 +187,7 @@ func (c config) nodeInfo() sched.NodeInfo {
 		info.Address = c.HTTP.Addr
 	}
 	if c.has("worker") {
-		info.Queues, info.Slots = c.queueNames(), c.slots()
+		info.Queues, info.Slots, info.Labels = c.queueNames(), c.slots(), c.Shell.Labels()
 	}
 	return info
 }
@@ -310,6 +311,7 @@ func (c config) validateNet(check func(string, bool, string, ...any)) {
 		check("worker.allow_networks", err != nil || !p.IsSingleIP() || !access.Metadata(p.Addr()), "%s is a metadata service of clouds, which nothing opens", s)
 	}
 	c.Mail.Check(check)
+	c.Shell.Check(check)
 	check("debug.addr", c.Debug.Addr == "" || strings.Contains(c.Debug.Addr, ":"), "host:port; this is %q", c.Debug.Addr)
 	check("debug.addr", c.Debug.Addr == "" || c.Debug.Remote || onLoopback(c.Debug.Addr), "an address of loopback such as 127.0.0.1:6060, unless debug.remote is true; this is %q", c.Debug.Addr)
 	check("database.max_conns", c.Database.MaxConns >= 2 && c.Database.MaxConns <= 1000, "between 2 and 1000; this is %d", c.Database.MaxConns)

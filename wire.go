@@ -65,6 +65,7 @@ type parts struct {
 	switches   *sched.Switches
 	http       *jobs.HTTP
 	egress     *jobs.Egress
+	shell      *jobs.Shell
 }
 
 // build makes all parts on an open ledger and Redis. Nothing runs yet.
@@ -86,6 +87,9 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 		return nil, err
 	}
 	if p.people, err = newPeople(d, p.vault, clock.Now); err != nil {
+		return nil, err
+	}
+	if p.shell, err = jobs.NewShell(jobs.ShellExecOptions{Shell: c.Shell, DataDir: c.DataDir, Outputs: d, Secrets: p.people.Secrets, Now: clock.Now, Log: log}); err != nil {
 		return nil, err
 	}
 	p.buildEngine()
@@ -114,7 +118,7 @@ func (p *parts) buildEngine() {
 	p.switches = sched.NewSwitches(d, p.inspector, p.clock)
 	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets, Sampled: p.tele.Sampled()})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
-		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.http}),
+		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.http, sched.TargetShell: p.shell}),
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
 }
@@ -176,7 +180,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
 		{Name: "digests", Spec: "*/10 * * * *", Run: p.telling.Digest},
 		{Name: "prune-alerts", Spec: "27 * * * *", Run: func(ctx context.Context) error {
-			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()))
+			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()))
 		}},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
@@ -222,7 +226,7 @@ func (s *server) run(ctx context.Context) error {
 	}
 	defer p.ledger.Close()
 	defer p.redis.Close()
-	defer p.http.Close()
+	defer func() { p.shell.Close(); p.http.Close() }()
 	defer p.tele.Close()
 	if err := s.admit(ctx, p, front); err != nil {
 		return err
@@ -367,8 +371,7 @@ func (p *parts) console() (*app.App, error) {
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
 		Services: p.people, Alerts: p.alerts,
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Switches: p.switches, Ready: p.checks,
-		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
-		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
+		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(), Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 		Served: func(r app.Served) { p.tele.Request(telemetry.Request(r)) },
 	}
 	if p.cfg.OIDC.On() {
