@@ -22,6 +22,9 @@ type InstancePage struct {
 	Again  []sched.Instance          // all of the same business action, by number; at least this one
 	Letter sched.Letter              // of the business action; ID 0: none
 
+	Output sched.Output // of the last attempt that ran a command
+	Whole  bool         // more of it than its last lines
+
 	MayCancel bool
 	Reason    string             // typed for a cancel that was refused
 	Errors    []fault.FieldError // of that cancel

@@ -38,8 +38,12 @@ func (n NodeInfo) OnShell() bool {
 // node's own configuration, and judged where it runs.
 func (p *problems) shellTarget(w TargetSpec) Target {
 	t := Target{Kind: TargetShell, Command: w.Command, Args: w.Args, Input: w.Input, SuccessCodes: slices.Clone(w.SuccessCodes)}
-	p.notFor("target.url", w.URL != "", "A command has no address; leave it out")
-	p.notFor("target.headers", len(w.Headers) > 0, "A command has no headers; leave them out")
+	if w.URL != "" {
+		p.add("target.url", "A command has no address; leave it out")
+	}
+	if len(w.Headers) > 0 {
+		p.add("target.headers", "A command has no headers; leave them out")
+	}
 	p.command("target.command", w.Command)
 	p.args("target.args", w.Args)
 	if t.Input == "" {
@@ -66,16 +70,16 @@ func (p *problems) shellTarget(w TargetSpec) Target {
 
 // noShell refuses the fields of a command for a target that is none.
 func (p *problems) noShell(w TargetSpec) {
-	const only = "Only a target of kind shell has this; leave it out"
-	p.notFor("target.command", w.Command != "", only)
-	p.notFor("target.args", len(w.Args) > 0, only)
-	p.notFor("target.input", w.Input != "", only)
-	p.notFor("target.success_codes", len(w.SuccessCodes) > 0, only)
-}
-
-func (p *problems) notFor(name string, has bool, format string) {
-	if has {
-		p.add(name, format)
+	for _, f := range []struct {
+		name string
+		has  bool
+	}{
+		{"target.command", w.Command != ""}, {"target.args", len(w.Args) > 0},
+		{"target.input", w.Input != ""}, {"target.success_codes", len(w.SuccessCodes) > 0},
+	} {
+		if f.has {
+			p.add(f.name, "Only a target of kind shell has this; leave it out")
+		}
 	}
 }
 
