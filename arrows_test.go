@@ -35,7 +35,7 @@ func arrows() map[string]rule {
 	return map[string]rule{
 		// Builds the parts; the only one that knows them all.
 		"ax": {
-			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/demo", "ax/app/oidc", "ax/app/settings", "ax/app/telemetry", "ax/db", "ax/jobs"}, domain...),
+			own:   append([]string{"ax/app", "ax/app/calendar/china", "ax/app/command", "ax/app/demo", "ax/app/oidc", "ax/app/settings", "ax/app/telemetry", "ax/db", "ax/jobs", "ax/jobs/shell"}, domain...),
 			other: []string{"github.com/spf13/cobra", "github.com/google/uuid"},
 			tests: []string{
 				"ax/app/oidc/issuertest", "ax/db/dbtest", "ax/jobs/redistest", "ax/jobs/robottest", "ax/static", "ax/views", "github.com/redis/go-redis/v9",
@@ -55,6 +55,8 @@ func arrows() map[string]rule {
 		"ax/app/sched":          {own: append([]string{"ax/app/access", "ax/app/calendar", fail}, leaves...), tests: []string{rapid}},
 		"ax/app/alert":          {own: append([]string{"ax/app/access", "ax/app/sched", fail}, leaves...), tests: []string{rapid, "ax/app/calendar"}},
 		"ax/app/demo":           {own: domain},
+		// Commands of the terminal on people.
+		"ax/app/command": {own: []string{"ax/app/access", "ax/app/fault"}, other: []string{"github.com/spf13/cobra"}},
 		// The one home of its libraries: what a provider says comes out as a
 		// value of access.
 		"ax/app/oidc": {
@@ -93,13 +95,15 @@ func arrows() map[string]rule {
 		"ax/views/ui": {other: []string{"github.com/a-h/templ"}, tests: []string{goquery, rapid}},
 		"ax/static":   {},
 		"ax/jobs": {
-			own: append([]string{fail}, domain...),
+			own: append([]string{fail, "ax/jobs/shell"}, domain...),
 			other: []string{
 				"github.com/hibiken/asynq", "github.com/redis/go-redis/v9", "github.com/alicebob/miniredis/v2", "github.com/robfig/cron/v3",
 				"github.com/google/uuid", "code.dny.dev/ssrf", "github.com/wneessen/go-mail",
 			},
 			tests: []string{"ax/jobs/redistest", "ax/jobs/robottest", rapid},
 		},
+		// Processes of the machine, which know nothing of ax.
+		"ax/jobs/shell": {},
 		"ax/db": {
 			own: append([]string{fail}, domain...),
 			other: []string{

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"ax/app"
 	"ax/app/access"
 	"ax/app/cron"
 	"ax/app/oidc"
@@ -61,16 +62,7 @@ type config struct {
 		DSN      string `yaml:"dsn" mask:"password"`
 		MaxConns int    `yaml:"max_conns"`
 	} `yaml:"database"`
-	Redis struct {
-		Addr       string   `yaml:"addr"`
-		Username   string   `yaml:"username"`
-		Password   string   `yaml:"password" mask:"whole"`
-		DB         int      `yaml:"db"`
-		TLS        bool     `yaml:"tls"`
-		MasterName string   `yaml:"master_name"`
-		Addrs      []string `yaml:"addrs"`
-		Cluster    bool     `yaml:"cluster"`
-	} `yaml:"redis"`
+	Redis     jobs.RedisOptions `yaml:"redis"`
 	Scheduler struct {
 		Scan      time.Duration `yaml:"scan"`
 		PlanBatch int           `yaml:"plan_batch"`
@@ -92,14 +84,9 @@ type config struct {
 		Retries            int   `yaml:"retries"`
 		RetryDelaysSeconds []int `yaml:"retry_delays_seconds"`
 	} `yaml:"defaults"`
-	Mail   jobs.MailOptions `yaml:"mail"`
-	Alarms struct {
-		ClockOffset time.Duration `yaml:"clock_offset"`
-		QueueDepth  int           `yaml:"queue_depth"`
-		Lag         time.Duration `yaml:"lag"`
-		SuccessRate float64       `yaml:"success_rate"`
-		Zone        string        `yaml:"zone"`
-	} `yaml:"alarms"`
+	Mail   jobs.MailOptions  `yaml:"mail"`
+	Shell  jobs.ShellOptions `yaml:"shell"`
+	Alarms app.Alarms        `yaml:"alarms"`
 
 	inForce []settings.Entry // all of these, for the console
 }
@@ -138,11 +125,9 @@ func (c config) slots() int {
 }
 
 func (c config) redisOptions() jobs.RedisOptions {
-	r := c.Redis
-	return jobs.RedisOptions{
-		Addr: r.Addr, Username: r.Username, Password: r.Password, DB: r.DB, TLS: r.TLS,
-		MasterName: r.MasterName, Addrs: r.Addrs, Cluster: r.Cluster, Embedded: c.miniRedis(),
-	}
+	o := c.Redis
+	o.Embedded = c.miniRedis()
+	return o
 }
 
 // key is what all keys of ax are derived from.
@@ -186,7 +171,7 @@ func (c config) nodeInfo() sched.NodeInfo {
 		info.Address = c.HTTP.Addr
 	}
 	if c.has("worker") {
-		info.Queues, info.Slots = c.queueNames(), c.slots()
+		info.Queues, info.Slots, info.Labels = c.queueNames(), c.slots(), c.Shell.Labels()
 	}
 	return info
 }
@@ -310,11 +295,12 @@ func (c config) validateNet(check func(string, bool, string, ...any)) {
 		check("worker.allow_networks", err != nil || !p.IsSingleIP() || !access.Metadata(p.Addr()), "%s is a metadata service of clouds, which nothing opens", s)
 	}
 	c.Mail.Check(check)
+	c.Shell.Check(check)
 	check("debug.addr", c.Debug.Addr == "" || strings.Contains(c.Debug.Addr, ":"), "host:port; this is %q", c.Debug.Addr)
 	check("debug.addr", c.Debug.Addr == "" || c.Debug.Remote || onLoopback(c.Debug.Addr), "an address of loopback such as 127.0.0.1:6060, unless debug.remote is true; this is %q", c.Debug.Addr)
 	check("database.max_conns", c.Database.MaxConns >= 2 && c.Database.MaxConns <= 1000, "between 2 and 1000; this is %d", c.Database.MaxConns)
 	check("redis.addr", c.embedded() || !c.miniRedis(), "an address is needed when database.dsn is set: nodes share their Redis")
-	check("redis.db", c.Redis.DB >= 0 && c.Redis.DB < 1000, "between 0 and 999; this is %d", c.Redis.DB)
+	c.Redis.Check(check)
 }
 
 // onLoopback tells whether only this machine reaches the listener.
@@ -347,10 +333,7 @@ func (c config) validateEngine(check func(string, bool, string, ...any)) {
 	for _, s := range c.Defaults.RetryDelaysSeconds {
 		check("defaults.retry_delays_seconds", s >= 1 && s <= 86_400, "between 1 and 86400; this is %d", s)
 	}
-	check("alarms.success_rate", c.Alarms.SuccessRate >= 0 && c.Alarms.SuccessRate <= 100, "percent; this is %v", c.Alarms.SuccessRate)
-	check("alarms.queue_depth", c.Alarms.QueueDepth > 0, "more than 0; this is %d", c.Alarms.QueueDepth)
-	between("alarms.lag", c.Alarms.Lag, time.Second, time.Hour)
-	between("alarms.clock_offset", c.Alarms.ClockOffset, time.Second, time.Hour)
+	c.Alarms.Check(check)
 	check("alarms.zone", c.zone() != nil, "a time zone such as Asia/Shanghai; this is %q", c.Alarms.Zone)
 }
 

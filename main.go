@@ -3,23 +3,27 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"ax/app"
 	"ax/app/access"
+	"ax/app/calendar/china"
+	"ax/app/command"
 	"ax/app/demo"
-	"ax/app/fault"
 	"ax/db"
+	"ax/jobs"
 )
 
 // version is set by the build: -ldflags "-X main.version=1.2.3".
@@ -51,8 +55,8 @@ func rootCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.serve(cmd.Context()) },
 	}
 	root.PersistentFlags().StringVar(&c.configPath, "config", "", "configuration file (default: config.yaml, if there is one)")
-	root.AddCommand(c.serveCommand(), c.demoCommand(), c.migrateCommand(), c.userCommand(), c.tokenCommand(),
-		c.linkCommand(), c.verifyCommand(), c.keyCommand(), c.resealCommand(), versionCommand())
+	root.AddCommand(c.serveCommand(), c.demoCommand(), c.migrateCommand(), c.verifyCommand(), c.keyCommand(), c.resealCommand(), versionCommand())
+	root.AddCommand(command.People{With: c.withPeople}.Commands()...)
 	return root
 }
 
@@ -102,7 +106,7 @@ func (c *cli) withLedger(ctx context.Context, do func(config, *db.DB) error) err
 }
 
 // withPeople runs a command on people, by the database's clock.
-func (c *cli) withPeople(ctx context.Context, do func(config, access.Services) error) error {
+func (c *cli) withPeople(ctx context.Context, do func(s access.Services, base string) error) error {
 	return c.withLedger(ctx, func(cfg config, d *db.DB) error {
 		reading, err := d.Now(ctx)
 		if err != nil {
@@ -113,7 +117,7 @@ func (c *cli) withPeople(ctx context.Context, do func(config, access.Services) e
 		if err != nil {
 			return err
 		}
-		return do(cfg, p)
+		return do(p, cfg.baseURL())
 	})
 }
 
@@ -132,127 +136,6 @@ func (c *cli) migrateCommand() *cobra.Command {
 			return c.migrationStatus(cmd)
 		}})
 	return cmd
-}
-
-func (c *cli) linkCommand() *cobra.Command {
-	return &cobra.Command{Use: "setup-link", Short: "Print a new one-time setup link, while there is no administrator", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withPeople(cmd.Context(), func(cfg config, p access.Services) error {
-				token, err := p.Setup.NewLink(cmd.Context())
-				if err != nil {
-					return err
-				}
-				fmt.Fprintln(cmd.OutOrStdout(), cfg.baseURL()+"/setup?token="+token)
-				return nil
-			})
-		}}
-}
-
-func (c *cli) userCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "user", Short: "Create and list people, set passwords"}
-	var in access.NewUser
-	var fromStdin bool
-	create := &cobra.Command{Use: "create", Short: "Create a person", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		password, err := readPassword(cmd, fromStdin)
-		if err != nil {
-			return err
-		}
-		in.Password = password
-		return c.withPeople(cmd.Context(), func(_ config, p access.Services) error {
-			person, err := p.Users.Create(cmd.Context(), commandActor(), in)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(cmd.OutOrStdout(), "created "+person.Login)
-			// A new installation gets a team to put tasks into.
-			if _, err := p.Teams.EnsureDefault(cmd.Context()); fault.KindOf(err) != fault.KindNotFound {
-				return err
-			}
-			return nil
-		})
-	}}
-	create.Flags().StringVar(&in.Login, "login", "", "login")
-	create.Flags().StringVar(&in.Name, "name", "", "name (default: the login)")
-	create.Flags().BoolVar(&in.Admin, "admin", false, "may do everything")
-	create.Flags().BoolVar(&in.Auditor, "auditor", false, "may read everything")
-	create.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
-	create.PreRun = func(*cobra.Command, []string) {
-		if in.Name == "" {
-			in.Name = in.Login
-		}
-	}
-	cmd.AddCommand(create, c.passwdCommand(), c.userListCommand())
-	return cmd
-}
-
-func (c *cli) passwdCommand() *cobra.Command {
-	var login string
-	var fromStdin bool
-	cmd := &cobra.Command{Use: "passwd", Short: "Set a person's password and end their sessions", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		password, err := readPassword(cmd, fromStdin)
-		if err != nil {
-			return err
-		}
-		return c.withPeople(cmd.Context(), func(_ config, p access.Services) error {
-			person, err := p.Users.ByLogin(cmd.Context(), commandActor(), login)
-			if err != nil {
-				return err
-			}
-			return p.Users.SetPassword(cmd.Context(), commandActor(), person.ID, password)
-		})
-	}}
-	cmd.Flags().StringVar(&login, "login", "", "login")
-	cmd.Flags().BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
-	return cmd
-}
-
-func (c *cli) userListCommand() *cobra.Command {
-	return &cobra.Command{Use: "list", Short: "List people", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withPeople(cmd.Context(), func(_ config, p access.Services) error {
-			all, err := p.Users.List(cmd.Context(), commandActor())
-			for _, u := range all {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\tadmin=%t\tauditor=%t\tdisabled=%t\n", u.Person.Login, u.Person.Name, u.Person.Admin, u.Person.Auditor, u.Person.Disabled)
-			}
-			return err
-		})
-	}}
-}
-
-// readPassword takes the first line of standard input; a password on the
-// command line would be seen by everybody on the machine.
-func readPassword(cmd *cobra.Command, fromStdin bool) (string, error) {
-	if !fromStdin {
-		return "", errors.New("give the password with --password-stdin")
-	}
-	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("read the password: %w", err)
-	}
-	return strings.TrimRight(line, "\r\n"), nil
-}
-
-func (c *cli) tokenCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "token", Short: "Create API tokens"}
-	var team, role, name string
-	create := &cobra.Command{Use: "create", Short: "Create a token and print it, once", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-		return c.withPeople(cmd.Context(), func(_ config, p access.Services) error {
-			secret, err := createToken(cmd.Context(), p, team, role, name)
-			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), secret)
-			}
-			return err
-		})
-	}}
-	create.Flags().StringVar(&team, "team", "default", "code of the team")
-	create.Flags().StringVar(&role, "role", "operator", "viewer, operator, editor, owner")
-	create.Flags().StringVar(&name, "name", "command line", "what it is for")
-	cmd.AddCommand(create)
-	return cmd
-}
-
-// commandActor is who acts on the command line.
-func commandActor() access.Actor {
-	return access.Actor{Kind: access.System, Name: "command line", Address: "local"}
 }
 
 func (c *cli) verifyCommand() *cobra.Command {
@@ -296,23 +179,6 @@ func (c *cli) migrationStatus(cmd *cobra.Command) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", s.Name, state)
 	}
 	return err
-}
-
-// createToken makes a token for a team; the team "default" is made when there
-// is no team at all.
-func createToken(ctx context.Context, p access.Services, team, role, name string) (string, error) {
-	var t access.Team
-	var err error
-	if team == "default" {
-		t, err = p.Teams.EnsureDefault(ctx)
-	} else {
-		t, err = p.Teams.Get(ctx, commandActor(), team)
-	}
-	if err != nil {
-		return "", err
-	}
-	secret, _, err := p.Tokens.Create(ctx, commandActor(), access.NewToken{TeamID: t.ID, Name: name, Role: access.Role(role)})
-	return secret, err
 }
 
 // keyCommand prints what receivers check Ax-Signature with.
@@ -377,16 +243,150 @@ func (c *cli) demo(ctx context.Context) error {
 			return err
 		}
 		password := newID()
-		if _, err := p.people.Users.Create(ctx, commandActor(), access.NewUser{Login: "demo", Name: "Demo", Password: password, Admin: true}); err != nil {
+		if _, err := p.people.Users.Create(ctx, command.Actor(), access.NewUser{Login: "demo", Name: "Demo", Password: password, Admin: true}); err != nil {
 			return err
 		}
 		fmt.Printf("Sign in as demo with the password %s\nThe target of its tasks: %s\n", password, target.URL())
-		if err := demo.Fill(ctx, p.tasks, commandActor(), team.Code, target.URL(), p.clock.Now()); err != nil {
+		if err := demo.Fill(ctx, p.tasks, command.Actor(), team.Code, target.URL(), p.clock.Now()); err != nil {
 			return err
 		}
 		return demo.FillAlerts(ctx, demo.AlertsOptions{
-			Alerts: p.alerts, Cases: p.ledger, By: commandActor(), Team: team, Base: target.URL(), NewID: newID, Now: p.clock.Now(),
+			Alerts: p.alerts, Cases: p.ledger, By: command.Actor(), Team: team, Base: target.URL(), NewID: newID, Now: p.clock.Now(),
 		})
 	}
 	return s.run(ctx)
+}
+
+// server is a process of ax from its start to its end.
+type server struct {
+	cfg   config
+	log   *slog.Logger
+	out   io.Writer                                 // what a person at the terminal is to read
+	ready func(ctx context.Context, p *parts) error // called once when it serves; may be nil
+
+	ledger, redis atomic.Bool // reached, before the parts are built
+}
+
+func newServer(c config, log *slog.Logger, out io.Writer) *server {
+	return &server{cfg: c, log: log, out: out}
+}
+
+// run serves until ctx is done, then stops in order. The listener opens first:
+// /healthz and /readyz answer while database and Redis are waited for.
+func (s *server) run(ctx context.Context) error {
+	jobs.RouteRedisLog(s.log)
+	if s.cfg.embedded() {
+		release, err := db.LockFolder(s.cfg.DataDir)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	var front *app.Front
+	if s.cfg.has("web") {
+		var err error
+		if front, err = app.Listen(s.cfg.HTTP.Addr, s.log, s.reached); err != nil {
+			return err
+		}
+		s.cfg.HTTP.Addr = front.Addr()
+		defer front.Close()
+	}
+	p, err := s.open(ctx)
+	if err != nil || p == nil {
+		return err
+	}
+	defer p.ledger.Close()
+	defer p.redis.Close()
+	defer func() { p.shell.Close(); p.http.Close() }()
+	defer p.tele.Close()
+	if err := s.admit(ctx, p, front); err != nil {
+		return err
+	}
+	closeAside, err := app.ServeAside(p.aside())
+	if err != nil {
+		return err
+	}
+	defer closeAside()
+	return p.host(front).Run(ctx)
+}
+
+func (s *server) reached() []app.Check {
+	return []app.Check{{Name: "database", OK: s.ledger.Load()}, {Name: "redis", OK: s.redis.Load()}, {Name: "node", Detail: "starting"}}
+}
+
+// open waits for database and Redis and builds the parts; nil when ctx ended
+// before.
+func (s *server) open(ctx context.Context) (*parts, error) {
+	var d *db.DB
+	err := s.await(ctx, "database", func() (err error) { d, err = openLedger(ctx, s.cfg, s.log); return err })
+	if d == nil || err != nil {
+		return nil, err
+	}
+	s.ledger.Store(true)
+	r, err := jobs.OpenRedis(ctx, s.cfg.redisOptions())
+	if err == nil {
+		err = s.await(ctx, "Redis", func() error { return r.Ping(ctx) })
+	}
+	if err != nil || ctx.Err() != nil {
+		d.Close()
+		return nil, err
+	}
+	s.redis.Store(true)
+	return build(s.cfg, s.log, d, r)
+}
+
+// await tries until it works or ctx is done. Only what may pass by itself is
+// waited for: a schema that is too new is an error at once.
+func (s *server) await(ctx context.Context, what string, try func() error) error {
+	for {
+		err := try()
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return nil
+		case errors.Is(err, db.ErrNewerSchema) || errors.Is(err, db.ErrCharset):
+			return err
+		}
+		s.log.Warn("the "+what+" can't be reached, trying again", "error", err)
+		jobs.Sleep(ctx, 2*time.Second)
+	}
+}
+
+// admit registers the node, opens the console and says where it is.
+func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
+	if err := p.vault.Check(ctx, p.ledger); err != nil {
+		return err
+	}
+	if err := p.node.Register(ctx); err != nil {
+		return err
+	}
+	if s.cfg.embedded() {
+		if err := p.ledger.CloseEarlier(ctx, p.node.ID(), p.clock.Now()); err != nil {
+			return err
+		}
+	}
+	now := p.clock.Now()
+	if _, err := p.ledger.SeedHouseRules(ctx, now); err != nil {
+		return err
+	}
+	if _, err := p.ledger.SeedCalendar(ctx, china.Seed(now.Year()-2), now); err != nil {
+		s.log.Warn("the calendar of China could not be seeded; it can be imported", "error", err)
+	}
+	if front != nil {
+		a, err := p.console()
+		if err != nil {
+			return err
+		}
+		front.Admit(a.Handler())
+		fmt.Fprintf(s.out, "ax %s serves http://%s\n", version, front.Addr())
+		if s.cfg.opensLoopback() {
+			fmt.Fprintln(s.out, "Tasks of every team may call this machine (127.0.0.0/8, ::1): the embedded default. worker.allow_networks changes it.")
+		}
+	}
+	if s.ready != nil {
+		return s.ready(ctx, p)
+	}
+	if front == nil {
+		return nil
+	}
+	return p.offerSetup(ctx, s.out)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,7 +14,6 @@ import (
 	"ax/app/access"
 	"ax/app/alert"
 	"ax/app/calendar"
-	"ax/app/calendar/china"
 	"ax/app/cron"
 	"ax/app/oidc"
 	"ax/app/sched"
@@ -65,6 +63,7 @@ type parts struct {
 	switches   *sched.Switches
 	http       *jobs.HTTP
 	egress     *jobs.Egress
+	shell      *jobs.Shell
 }
 
 // build makes all parts on an open ledger and Redis. Nothing runs yet.
@@ -86,6 +85,9 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 		return nil, err
 	}
 	if p.people, err = newPeople(d, p.vault, clock.Now); err != nil {
+		return nil, err
+	}
+	if p.shell, err = jobs.NewShell(jobs.ShellExecOptions{Shell: c.Shell, DataDir: c.DataDir, Outputs: d, Secrets: p.people.Secrets, Now: clock.Now, Log: log}); err != nil {
 		return nil, err
 	}
 	p.buildEngine()
@@ -114,7 +116,7 @@ func (p *parts) buildEngine() {
 	p.switches = sched.NewSwitches(d, p.inspector, p.clock)
 	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets, Sampled: p.tele.Sampled()})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
-		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.http}),
+		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.http, sched.TargetShell: p.shell}),
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
 }
@@ -176,63 +178,10 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
 		{Name: "digests", Spec: "*/10 * * * *", Run: p.telling.Digest},
 		{Name: "prune-alerts", Spec: "27 * * * *", Run: func(ctx context.Context) error {
-			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()))
+			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()))
 		}},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
-}
-
-// server is a process of ax from its start to its end.
-type server struct {
-	cfg   config
-	log   *slog.Logger
-	out   io.Writer                                 // what a person at the terminal is to read
-	ready func(ctx context.Context, p *parts) error // called once when it serves; may be nil
-
-	ledger, redis atomic.Bool // reached, before the parts are built
-}
-
-func newServer(c config, log *slog.Logger, out io.Writer) *server {
-	return &server{cfg: c, log: log, out: out}
-}
-
-// run serves until ctx is done, then stops in order. The listener opens first:
-// /healthz and /readyz answer while database and Redis are waited for.
-func (s *server) run(ctx context.Context) error {
-	jobs.RouteRedisLog(s.log)
-	if s.cfg.embedded() {
-		release, err := db.LockFolder(s.cfg.DataDir)
-		if err != nil {
-			return err
-		}
-		defer release()
-	}
-	var front *app.Front
-	if s.cfg.has("web") {
-		var err error
-		if front, err = app.Listen(s.cfg.HTTP.Addr, s.log, s.reached); err != nil {
-			return err
-		}
-		s.cfg.HTTP.Addr = front.Addr()
-		defer front.Close()
-	}
-	p, err := s.open(ctx)
-	if err != nil || p == nil {
-		return err
-	}
-	defer p.ledger.Close()
-	defer p.redis.Close()
-	defer p.http.Close()
-	defer p.tele.Close()
-	if err := s.admit(ctx, p, front); err != nil {
-		return err
-	}
-	closeAside, err := app.ServeAside(p.aside())
-	if err != nil {
-		return err
-	}
-	defer closeAside()
-	return s.host(p, front).Run(ctx)
 }
 
 // aside is what is served apart from the console.
@@ -243,17 +192,14 @@ func (p *parts) aside() app.AsideOptions {
 	}}
 }
 
-func (s *server) reached() []app.Check {
-	return []app.Check{{Name: "database", OK: s.ledger.Load()}, {Name: "redis", OK: s.redis.Load()}, {Name: "node", Detail: "starting"}}
-}
-
-func (s *server) host(p *parts, front *app.Front) jobs.Host {
-	h := jobs.Host{Redis: p.redis, Node: p.node, Hints: p.hints, Log: s.log}
-	if s.cfg.has("scheduler") {
+// host is what runs in this process, by its roles.
+func (p *parts) host(front *app.Front) jobs.Host {
+	h := jobs.Host{Redis: p.redis, Node: p.node, Hints: p.hints, Log: p.log}
+	if p.cfg.has("scheduler") {
 		h.Loops, h.Chores = p.loops(), p.chores()
-		h.Deliver = jobs.NewDeliverer(p.redis, p.telling.Courier, s.log)
+		h.Deliver = jobs.NewDeliverer(p.redis, p.telling.Courier, p.log)
 	}
-	if s.cfg.has("worker") {
+	if p.cfg.has("worker") {
 		h.Worker = p.worker()
 	}
 	if front != nil {
@@ -262,97 +208,7 @@ func (s *server) host(p *parts, front *app.Front) jobs.Host {
 	return h
 }
 
-// open waits for database and Redis and builds the parts; nil when ctx ended
-// before.
-func (s *server) open(ctx context.Context) (*parts, error) {
-	var d *db.DB
-	err := s.await(ctx, "database", func() (err error) { d, err = openLedger(ctx, s.cfg, s.log); return err })
-	if d == nil || err != nil {
-		return nil, err
-	}
-	s.ledger.Store(true)
-	r, err := jobs.OpenRedis(ctx, s.cfg.redisOptions())
-	if err == nil {
-		err = s.await(ctx, "Redis", func() error { return r.Ping(ctx) })
-	}
-	if err != nil || ctx.Err() != nil {
-		d.Close()
-		return nil, err
-	}
-	s.redis.Store(true)
-	return build(s.cfg, s.log, d, r)
-}
-
-// await tries until it works or ctx is done. Only what may pass by itself is
-// waited for: a schema that is too new is an error at once.
-func (s *server) await(ctx context.Context, what string, try func() error) error {
-	for {
-		err := try()
-		switch {
-		case err == nil || ctx.Err() != nil:
-			return nil
-		case errors.Is(err, db.ErrNewerSchema) || errors.Is(err, db.ErrCharset):
-			return err
-		}
-		s.log.Warn("the "+what+" can't be reached, trying again", "error", err)
-		jobs.Sleep(ctx, 2*time.Second)
-	}
-}
-
-// admit registers the node, opens the console and says where it is.
-func (s *server) admit(ctx context.Context, p *parts, front *app.Front) error {
-	if err := p.vault.Check(ctx, p.ledger); err != nil {
-		return err
-	}
-	if err := p.node.Register(ctx); err != nil {
-		return err
-	}
-	if s.cfg.embedded() {
-		if err := p.ledger.CloseEarlier(ctx, p.node.ID(), p.clock.Now()); err != nil {
-			return err
-		}
-	}
-	now := p.clock.Now()
-	if _, err := p.ledger.SeedHouseRules(ctx, now); err != nil {
-		return err
-	}
-	if _, err := p.ledger.SeedCalendar(ctx, china.Seed(now.Year()-2), now); err != nil {
-		s.log.Warn("the calendar of China could not be seeded; it can be imported", "error", err)
-	}
-	if front != nil {
-		a, err := p.console()
-		if err != nil {
-			return err
-		}
-		front.Admit(a.Handler())
-		fmt.Fprintf(s.out, "ax %s serves http://%s\n", version, front.Addr())
-		if s.cfg.opensLoopback() {
-			fmt.Fprintln(s.out, "Tasks of every team may call this machine (127.0.0.0/8, ::1): the embedded default. worker.allow_networks changes it.")
-		}
-	}
-	if s.ready != nil {
-		return s.ready(ctx, p)
-	}
-	if front == nil {
-		return nil
-	}
-	return s.offerSetup(ctx, p)
-}
-
-// offerSetup prints the one-time link while there is no administrator.
-func (s *server) offerSetup(ctx context.Context, p *parts) error {
-	needed, err := p.people.Setup.Needed(ctx)
-	if err != nil || !needed {
-		return err
-	}
-	token, err := p.people.Setup.NewLink(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(s.out, "No administrator yet. Open this link once, within 24 hours:\n  %s\n", s.cfg.baseURL()+"/setup?token="+token)
-	return nil
-}
-
+// queues reads the queues for the console.
 func (p *parts) queues() *app.QueueReader {
 	return app.NewQueueReader(p.cfg.Worker.Queues, p.inspector, p.ledger, p.clock.Now)
 }
@@ -362,13 +218,12 @@ func (p *parts) console() (*app.App, error) {
 	o := app.Options{
 		Log: p.log, Version: version, Env: p.cfg.Environment, ExternalURL: p.cfg.HTTP.ExternalURL,
 		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
-		Alarms: app.Alarms{ClockOffset: p.cfg.Alarms.ClockOffset, Lag: p.cfg.Alarms.Lag, QueueDepth: p.cfg.Alarms.QueueDepth, SuccessRate: p.cfg.Alarms.SuccessRate},
+		Alarms: p.cfg.Alarms,
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
 		Services: p.people, Alerts: p.alerts, Past: p.ledger, MailServer: p.cfg.Mail.Addr != "",
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Switches: p.switches, Ready: p.checks,
-		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(),
-		Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
+		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(), Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 		Served: func(r app.Served) { p.tele.Request(telemetry.Request(r)) },
 	}
 	if p.cfg.OIDC.On() {
@@ -394,4 +249,18 @@ func (p *parts) withFront(h *jobs.Host, front *app.Front) {
 			p.log.Warn("the last refusals are not in the audit", "error", err)
 		}
 	}
+}
+
+// offerSetup prints the one-time link while there is no administrator.
+func (p *parts) offerSetup(ctx context.Context, out io.Writer) error {
+	needed, err := p.people.Setup.Needed(ctx)
+	if err != nil || !needed {
+		return err
+	}
+	token, err := p.people.Setup.NewLink(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "No administrator yet. Open this link once, within 24 hours:\n  %s\n", p.cfg.baseURL()+"/setup?token="+token)
+	return nil
 }

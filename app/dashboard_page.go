@@ -87,7 +87,7 @@ func (a *App) addOutcomes(ctx context.Context, p *views.DashboardPage, scope acc
 
 // readDashboard reads what all viewers of the scope share.
 func (a *App) readDashboard(ctx context.Context, by access.Actor, scope access.Scope, now time.Time) (views.DashboardPage, error) {
-	p := views.DashboardPage{Alarms: views.Alarms(a.alarms), Beats: a.beats}
+	p := views.DashboardPage{Alarms: a.alarms.shown(), Beats: a.beats}
 	var err error
 	if p.Figures, err = a.reports.Dashboard(ctx, scope); err != nil || p.Figures.OpenLetters == 0 {
 		return p, err

@@ -19,6 +19,7 @@ func (a *App) instanceRoutes() []route {
 	return []route{
 		{http.MethodGet, "/instances", (*App).listInstances, access.Read, false},
 		{http.MethodGet, "/instances/:id", (*App).showInstance, access.Read, false},
+		{http.MethodGet, "/instances/:id/output", (*App).showOutput, access.Read, false},
 		{http.MethodPost, "/instances/:id/cancel", (*App).cancelInstance, access.Cancel, false},
 	}
 }
@@ -151,6 +152,9 @@ func (a *App) instancePage(c *gin.Context, v sched.InstanceView) (views.Instance
 	page := views.InstancePage{View: v, Again: []sched.Instance{v.Instance}, MayCancel: by.Can(access.Cancel, v.TeamID)}
 	var err error
 	if page.Nodes, err = a.nodesSince(ctx, v.CreatedAt); err != nil {
+		return page, err
+	}
+	if err := a.outputOf(c, v, &page); err != nil {
 		return page, err
 	}
 	facts, err := a.reports.Facts(ctx, []sched.Task{v.Task}, stripRuns)

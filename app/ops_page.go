@@ -63,7 +63,7 @@ func (a *App) showQueues(c *gin.Context) (reply, error) {
 // viewers. With Redis away it has the ledger's figures.
 func (a *App) queuesPage(ctx context.Context, now time.Time) (views.QueuesPage, error) {
 	return a.carriers.get("", now, recentFor, func() (views.QueuesPage, error) {
-		p := views.QueuesPage{Beats: a.beats, Alarms: views.Alarms(a.alarms)}
+		p := views.QueuesPage{Beats: a.beats, Alarms: a.alarms.shown()}
 		var err error
 		if p.Nodes, err = a.nodes.Nodes(ctx, now.Add(-nodesShown)); err != nil {
 			return p, err
@@ -97,7 +97,7 @@ func queueFigures(q QueueInfo) views.QueueFigures {
 // showNodes lists the processes; ?node= unfolds what one of them runs.
 func (a *App) showNodes(c *gin.Context) (reply, error) {
 	ctx, now := c.Request.Context(), a.viewer(c).Now
-	p := views.NodesPage{Zones: cron.ZoneDataInUse(), Beats: a.beats, Alarms: views.Alarms(a.alarms)}
+	p := views.NodesPage{Zones: cron.ZoneDataInUse(), Beats: a.beats, Alarms: a.alarms.shown()}
 	var err error
 	if p.Nodes, err = a.nodes.Nodes(ctx, now.Add(-nodesShown)); err != nil {
 		return reply{}, err

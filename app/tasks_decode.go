@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strconv"
@@ -22,7 +23,9 @@ func (a *App) taskFields(c *gin.Context) (*form, error) { return a.form(c) }
 func (f *form) typedTask() views.TaskValues {
 	return views.TaskValues{
 		Code: f.text("code"), Name: f.text("name"), Team: f.text("team"), Group: f.text("group"), Owner: f.text("owner"), Tags: f.text("tags"),
-		Enabled: f.ticked("enabled"), URL: f.text("target.url"), Headers: f.raw("target.headers"), Payload: f.raw("payload"), Queue: f.text("queue"),
+		Enabled: f.ticked("enabled"), Target: f.text("target.kind"), URL: f.text("target.url"), Headers: f.raw("target.headers"),
+		Command: f.text("target.command"), Args: f.raw("target.args"), Input: f.text("target.input"), Codes: f.text("target.success_codes"),
+		Payload: f.raw("payload"), Queue: f.text("queue"),
 		Kind: f.text("schedule.kind"), Cron: f.raw("schedule.cron"), Zone: f.text("schedule.timezone"),
 		Every: f.text("schedule.every_seconds"), Anchor: f.text("schedule.anchor"), RunAt: f.text("schedule.run_at"), Delay: f.text("schedule.delay_seconds"),
 		FixedDelay: f.text("schedule.fixed_delay"), RunNow: f.ticked("schedule.run_now"),
@@ -44,11 +47,35 @@ func (f *form) taskSpec(v views.Viewer, typed views.TaskValues, old sched.Task) 
 	return sched.TaskSpec{
 		Code: typed.Code, Name: typed.Name, Team: typed.Team, Group: typed.Group, Owner: typed.Owner, Tags: f.words("tags"),
 		Schedule: f.scheduleSpec(v, typed, old),
-		Target:   sched.TargetSpec{Kind: sched.TargetHTTP, URL: typed.URL, Headers: f.headers("target.headers", typed.Headers)},
+		Target:   f.targetSpec(typed),
 		Policy:   f.policySpec(typed),
 		Queue:    typed.Queue, Payload: json.RawMessage(typed.Payload), Enabled: new(typed.Enabled),
 		Version: typed.Version, Note: typed.Note,
 	}
+}
+
+// targetSpec reads the target of the kind chosen; a form without the choice is
+// of HTTP.
+func (f *form) targetSpec(typed views.TaskValues) sched.TargetSpec {
+	if !typed.Shell() {
+		kind := cmp.Or(sched.TargetKind(typed.Target), sched.TargetHTTP)
+		return sched.TargetSpec{Kind: kind, URL: typed.URL, Headers: f.headers("target.headers", typed.Headers)}
+	}
+	s := sched.TargetSpec{Kind: sched.TargetShell, Command: typed.Command, Input: sched.ShellInput(typed.Input)}
+	for line := range strings.Lines(typed.Args) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			s.Args = append(s.Args, line)
+		}
+	}
+	for _, word := range strings.FieldsFunc(typed.Codes, func(r rune) bool { return r == ',' || r == ' ' || r == '，' }) {
+		code, err := strconv.Atoi(word)
+		if err != nil {
+			f.bad = append(f.bad, fault.Field("target.success_codes", "%q is no number", word))
+			continue
+		}
+		s.SuccessCodes = append(s.SuccessCodes, code)
+	}
+	return s
 }
 
 // headers reads one header on each line, as Name: value.

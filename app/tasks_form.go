@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -234,8 +235,21 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 	if stored.ID == 0 {
 		page.MayUnsafe = mayAnywhere(actor(c), access.RetryUnsafe) // the team may still be chosen
 	}
+	page.Shell = a.shellChoice(c, team)
 	page.People = a.peopleOf(c, team)
 	return page
+}
+
+// shellChoice tells whether a task of the team may run commands. Without the
+// nodes the form still works.
+func (a *App) shellChoice(c *gin.Context, team int64) views.ShellChoice {
+	out := views.ShellChoice{Owner: actor(c).Can(access.EditShell, team)}
+	if team == 0 {
+		out.Owner = mayAnywhere(actor(c), access.EditShell) // the team may still be chosen
+	}
+	nodes, err := a.nodes.Nodes(c.Request.Context(), a.now())
+	out.Nodes = err == nil && slices.ContainsFunc(nodes, sched.NodeInfo.OnShell)
+	return out
 }
 
 // calendarsOf are those that the team's tasks may follow; all that the person

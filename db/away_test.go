@@ -120,6 +120,11 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 		},
 		"PausedQueues": func(ctx context.Context) error { _, err := d.PausedQueues(ctx); return err },
 		"WhilePaused":  func(ctx context.Context) error { return d.WhilePaused(ctx, "q", func() error { return nil }) },
+		"WriteOutput": func(ctx context.Context) error {
+			return d.WriteOutput(ctx, in.ID, 1, 1, []sched.Stretch{{Seq: 1, At: t0}})
+		},
+		"Output":       func(ctx context.Context) error { _, err := d.Output(ctx, in.ID, 1, 1); return err },
+		"PruneOutputs": func(ctx context.Context) error { return d.PruneOutputs(ctx, t0) },
 		"PruneStats":   func(ctx context.Context) error { return d.PruneStats(ctx, t0) },
 		"Runs":         func(ctx context.Context) error { _, err := d.Runs(ctx, []int64{1}, 1); return err },
 		"TaskRate":     func(ctx context.Context) error { _, err := d.TaskRate(ctx, 1, t0); return err },

@@ -94,6 +94,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"task_versions": {"unique (task_id, version)"},
 		"instances": {"unique (task_id, biz_id, replay)", "(state, due_at)", "(look_at)", "(task_id, state, attempt, wanted_at)",
 			"(node_id, state)", "(receipt_deadline)", "(finished_at)", "(task_id, id)", "(team_id, state, id)"},
+		"attempt_logs":      {"unique (instance_id, attempt, seq)", "(at)"},
 		"attempts":          {"unique (instance_id, no)", "(task_id, ended_at)", "(ended_at)", "(fingerprint, ended_at)"},
 		"dead_letters":      {"unique (task_id, biz_id)", "(team_id, status, id)", "(fingerprint, id)", "(opened_at)", "(closed_at)"},
 		"missed_ranges":     {"unique (task_id, reason, from_slot)", "(task_id, to_slot)"},

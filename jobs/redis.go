@@ -24,20 +24,25 @@ const defaultPool = 100
 // (MasterName and Addrs), a cluster (Addrs, Cluster), or one inside the
 // process (Embedded; nothing else counts then).
 type RedisOptions struct {
-	Addr     string // host:port
-	Username string
-	Password string
-	DB       int
-	TLS      bool
-	PoolSize int // connections; 0: 100
+	Addr     string `yaml:"addr"` // host:port
+	Username string `yaml:"username"`
+	Password string `yaml:"password" mask:"whole"`
+	DB       int    `yaml:"db"`
+	TLS      bool   `yaml:"tls"`
+	PoolSize int    `yaml:"-"` // connections; 0: 100
 
-	MasterName       string   // Sentinel: name of the master
-	Addrs            []string // Sentinels, or seeds of a cluster
-	SentinelUsername string
-	SentinelPassword string
-	Cluster          bool
+	MasterName       string   `yaml:"master_name"` // Sentinel: name of the master
+	Addrs            []string `yaml:"addrs"`       // Sentinels, or seeds of a cluster
+	SentinelUsername string   `yaml:"-"`
+	SentinelPassword string   `yaml:"-"`
+	Cluster          bool     `yaml:"cluster"`
 
-	Embedded bool
+	Embedded bool `yaml:"-"`
+}
+
+// Check says what is wrong, by the key of the configuration.
+func (o RedisOptions) Check(check func(key string, ok bool, format string, args ...any)) {
+	check("redis.db", o.DB >= 0 && o.DB < 1000, "between 0 and 999; this is %d", o.DB)
 }
 
 // Redis is the connection that all parts of the carrier share.

@@ -23,6 +23,9 @@ func instanceExamples() []Example {
 	looking := page(runningView())
 	looking.MayCancel = false
 	return []Example{
+		{Name: "instance-command", Component: Instance(commandPage(false))},
+		{Name: "instance-command-running", Component: Instance(commandPage(true))},
+		{Name: "instance-command-no-node", Component: Instance(withoutNodes(page(waitingCommand())))},
 		{Name: "instance-awaiting", Component: Instance(page(awaitingView()))},
 		{Name: "instance-running", Component: Instance(looking)},
 		{Name: "instance-cancel-wanted", Component: Instance(page(wishedView()))},

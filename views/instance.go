@@ -24,6 +24,9 @@ type InstancePage struct {
 	Letter sched.Letter              // of the business action; ID 0: none
 	Open   *alert.Incident           // that it belongs to, while that is open; nil: none
 
+	Output sched.Output // of the last attempt that ran a command
+	Whole  bool         // more of it than its last lines
+
 	MayCancel bool
 	Reason    string             // typed for a cancel that was refused
 	Errors    []fault.FieldError // of that cancel

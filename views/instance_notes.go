@@ -110,7 +110,10 @@ func (p InstancePage) waitBanner(ctx context.Context) (banner, bool) {
 	case task.Paused(now):
 		return banner{icon: "player-pause", strong: t(ctx, "The task is paused until %s.", clock(ctx, task.PausedUntil)),
 			say: t(ctx, "What was accepted waits and runs then.")}, true
-	case in.Defers > 0 && in.DueAt.After(now):
+	case p.shell() && !p.onShell():
+		return banner{icon: "clock-exclamation", tone: "warn", strong: t(ctx, "No node that lives runs commands."),
+			say: t(ctx, "It waits until one does: shell.enabled in a node’s own configuration."), href: "/nodes", link: t(ctx, "Nodes")}, true
+	case in.Defers > 0 && in.DueAt.After(now) && task.Spec.Policy.MaxConcurrent > 0:
 		return banner{icon: "hourglass", strong: t(ctx, "No free place: the task runs at most %s at once.", number(task.Spec.Policy.MaxConcurrent)),
 			say:  t(ctx, "It has asked %s times and asks again %s.", number(in.Defers), relative(ctx, in.DueAt)),
 			href: InstanceQuery{Task: task.Code, Group: sched.GroupRunning}.Path(), link: t(ctx, "What runs now")}, true

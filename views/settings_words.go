@@ -15,6 +15,7 @@ var settingGroups = []struct{ name, word string }{
 	{"scheduler", msg("Planning")},
 	{"node", msg("Nodes")},
 	{"worker", msg("Workers")},
+	{"shell", msg("Commands")},
 	{"mail", msg("Mail server")},
 	{"defaults", msg("What a new task gets")},
 	{"alarms", msg("Where the console begins to warn")},
@@ -93,6 +94,15 @@ var settingWords = map[string]string{
 	"defaults.timeout_seconds":      msg("Longer work holds a worker's place; it should answer 202 and send a receipt."),
 	"defaults.retries":              msg("Repeats of a failed attempt before the dead letter. Most faults of a target are over within two minutes."),
 	"defaults.retry_delays_seconds": msg("Pauses before them."),
+
+	"shell.enabled":    msg("Whether this node runs commands of tasks. Nobody can switch it on from elsewhere."),
+	"shell.commands":   msg("Files that may run."),
+	"shell.folders":    msg("Folders whose files may run. Nobody but their owner may be able to write into them."),
+	"shell.user":       msg("The user that commands run as, which needs ax to be root. Empty is ax's own user, who can read what ax can."),
+	"shell.memory":     msg("Memory of one run. Empty is no limit."),
+	"shell.pids":       msg("Processes and threads of one run. 0 is no limit."),
+	"shell.kill_grace": msg("How long a command that is told to end may take until it is killed."),
+	"shell.output":     msg("What is kept of a run's output: its first and its last half."),
 
 	"mail.addr":     msg("The mail server that alerts are sent through. Empty: no alerts by e-mail."),
 	"mail.username": msg("What the mail server knows ax by. Empty: it asks for nothing."),

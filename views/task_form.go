@@ -24,6 +24,7 @@ type TaskFormPage struct {
 	Calendars []CalendarChoice // that the team may use
 	Defaults  sched.Defaults
 	MayUnsafe bool // allow retries of non-idempotent work
+	Shell     ShellChoice
 	Preview   TaskPreview
 	// Changed is set when somebody saved after the form was opened: Stored is
 	// theirs then, Theirs are its fields, and Mine what the form would make of

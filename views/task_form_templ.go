@@ -924,18 +924,7 @@ func formWhere(p TaskFormPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = ui.Input(fieldWith(p.field(ctx, "target.url", p.Values.URL), func(f *ui.Field) {
-				f.Required, f.Class, f.Attrs, f.InputMode = true, "mono", noSpelling, "url"
-				f.Error = joined(" ", f.Error, problem(ctx, p.Errors, "target.kind"))
-				f.Hint = t(ctx, "ax sends an HTTP POST. 2xx is success, 202 means a receipt will follow.")
-			})).Render(ctx, templ_7745c5c3_Buffer)
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = ui.TextArea(fieldWith(p.field(ctx, "target.headers", p.Values.Headers), func(f *ui.Field) {
-				f.Optional, f.Class, f.Attrs, f.Rows = t(ctx, "optional, one on each line"), "code", noSpelling, 3
-				f.Hint = t(ctx, "Name: value. A credential is named, not written: Authorization: Bearer {{secret:PAY_TOKEN}}, a secret of the team.")
-			})).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = formTarget(p).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -20,7 +20,9 @@ type TaskValues struct {
 	Code, Name, Team, Group, Owner, Tags string
 	Enabled                              bool
 
+	Target                       string // kind of target; empty: http
 	URL, Headers, Payload, Queue string // headers as lines, Name: value
+	Command, Args, Input, Codes  string // arguments as lines
 
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
@@ -57,6 +59,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 		MaxConcurrent: strconv.Itoa(p.MaxConcurrent), Timeout: v.Exactly(p.TimeoutSeconds), AlertLevel: string(p.AlertLevel),
 		Version: task.Version,
 	}
+	out.target(task.Spec.Target)
 	out.Calendar, out.CalendarMode, out.CalendarMove = s.Calendar, cmp.Or(string(s.CalendarMode), string(sched.OnWorkdays)), cmp.Or(string(s.CalendarMove), string(sched.MoveDrop))
 	out.StartAt, out.EndAt, out.Jitter = localTime(s.StartAt, zone), localTime(s.EndAt, zone), v.spanOrNone(s.JitterSeconds)
 	out.Misfire, out.Overlap = cmp.Or(string(s.Misfire), string(sched.FireOnce)), string(p.Overlap)
@@ -76,6 +79,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 func (v Viewer) NewTaskValues(d sched.Defaults, team string) TaskValues {
 	out := TaskValues{
 		Team: team, Enabled: true, Kind: string(sched.KindCron), Zone: v.zone().String(),
+		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0",
 		RetryKind: string(sched.RetrySteps), Timeout: v.Exactly(d.TimeoutSeconds), AlertLevel: string(sched.AlertP2),
 		FixedDelay: "false", CalendarMode: string(sched.OnWorkdays), CalendarMove: string(sched.MoveDrop),
 		Misfire: string(sched.FireOnce), Overlap: string(sched.OverlapSkip),
@@ -142,8 +146,13 @@ var fieldLabels = []formField{
 	{"owner", msg("Owner"), func(v TaskValues) string { return v.Owner }},
 	{"tags", msg("Tags"), func(v TaskValues) string { return v.Tags }},
 	{"enabled", msg("Enabled"), func(v TaskValues) string { return strconv.FormatBool(v.Enabled) }},
-	{"target.url", msg("URL"), func(v TaskValues) string { return v.URL }},
-	{"target.headers", msg("Headers"), func(v TaskValues) string { return v.Headers }},
+	{"target.kind", msg("Kind of target"), func(v TaskValues) string { return cmp.Or(v.Target, string(sched.TargetHTTP)) }},
+	{"target.url", msg("URL"), func(v TaskValues) string { return v.ofHTTP(v.URL) }},
+	{"target.headers", msg("Headers"), func(v TaskValues) string { return v.ofHTTP(v.Headers) }},
+	{"target.command", msg("Command"), func(v TaskValues) string { return v.ofShell(v.Command) }},
+	{"target.args", msg("Arguments"), func(v TaskValues) string { return v.ofShell(v.Args) }},
+	{"target.input", msg("How the payload comes"), func(v TaskValues) string { return v.ofShell(v.Input) }},
+	{"target.success_codes", msg("Exit codes of success"), func(v TaskValues) string { return v.ofShell(v.Codes) }},
 	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
 	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},
 	{"schedule.kind", msg("Kind of schedule"), func(v TaskValues) string { return v.Kind }},

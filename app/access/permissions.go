@@ -18,6 +18,7 @@ const (
 	EditTask       Verb = "task.edit"     // create, change, roll back, archive; move: in both teams
 	EditCalendar   Verb = "calendar.edit" // create, change, delete
 	EditRule       Verb = "alert.rule"    // rules, and which channel is told of them
+	EditShell      Verb = "task.shell"    // create and change tasks that run commands
 	RetryUnsafe    Verb = "task.retry_unsafe"
 	ReadAudit      Verb = "audit.read"
 	ManageTeam     Verb = "team.manage"    // members, tokens
@@ -40,6 +41,7 @@ var minRole = map[Verb]Role{
 	EditTask:       Editor,
 	EditCalendar:   Editor,
 	EditRule:       Editor,
+	EditShell:      Owner,
 	RetryUnsafe:    Owner,
 	ReadAudit:      Owner,
 	ManageTeam:     Owner,
@@ -73,6 +75,7 @@ func Matrix() []Right {
 		{Verb: EditTask, Words: fault.Text{Format: "Create, change and archive tasks"}},
 		{Verb: EditCalendar, Words: fault.Text{Format: "Create, change and delete calendars"}},
 		{Verb: EditRule, Words: fault.Text{Format: "Set alert rules and who is told"}},
+		{Verb: EditShell, Words: fault.Text{Format: "Create and change tasks that run commands"}},
 		{Verb: RetryUnsafe, Words: fault.Text{Format: "Allow retries of non-idempotent tasks"}},
 		{Verb: ReadAudit, Words: fault.Text{Format: "Read the audit of the team"}},
 		{Verb: ManageTeam, Words: fault.Text{Format: "Manage members and tokens of the team"}},

@@ -25,6 +25,7 @@ Silence alerts for a time                           operator editor owner
 Create, change and archive tasks                             editor owner
 Create, change and delete calendars                          editor owner
 Set alert rules and who is told                              editor owner
+Create and change tasks that run commands                           owner
 Allow retries of non-idempotent tasks                               owner
 Read the audit of the team                                          owner
 Manage members and tokens of the team                               owner

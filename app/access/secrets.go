@@ -234,3 +234,28 @@ func newID() string {
 	rand.Read(b) // never fails: it would crash the process
 	return hex.EncodeToString(b)
 }
+
+// Plain opens all secrets of a team, so that what a command prints can be
+// masked. They go nowhere else.
+func (s *Secrets) Plain(ctx context.Context, team int64) ([]string, error) {
+	all, err := s.store.Secrets(ctx, team)
+	if err != nil {
+		return nil, fmt.Errorf("list the secrets of team %d: %w", team, err)
+	}
+	var out []string
+	for _, one := range all {
+		found, sealed, err := s.store.Secret(ctx, team, one.Name)
+		if fault.KindOf(err) == fault.KindNotFound && err != nil {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read secret %s: %w", one.Name, err)
+		}
+		plain, err := s.sealer.Open(sealed, found.place())
+		if err != nil {
+			return nil, fmt.Errorf("open secret %s: %w", one.Name, err)
+		}
+		out = append(out, plain)
+	}
+	return out, nil
+}

@@ -103,6 +103,14 @@ func TestASecretIsStoredSealedAndGoesToItsHostsOnly(t *testing.T) {
 	_, err = h.secrets.Reveal(t.Context(), other.ID, "PAY_TOKEN", at(t, "https://pay.example.com/"))
 	require.Equal(t, fault.KindNotFound, fault.KindOf(err), "another team's name is its own")
 
+	// All of a team's are opened to be masked, and no other's.
+	plain, err := h.secrets.Plain(t.Context(), team.ID)
+	require.NoError(t, err)
+	require.Equal(t, []string{token}, plain)
+	plain, err = h.secrets.Plain(t.Context(), other.ID)
+	require.NoError(t, err)
+	require.Empty(t, plain)
+
 	// What is sealed for one row opens in no other.
 	_, err = h.secrets.Add(t.Context(), owner, team, NewSecret{Name: "OTHER", Value: "another value", Hosts: "pay.example.com"})
 	require.NoError(t, err)

@@ -19,12 +19,13 @@ const (
 
 // ClaimView is everything that a claim looks at, read under the gate's lock.
 type ClaimView struct {
-	Instance Instance
-	Task     Task // as it is now
-	NodeGone bool // the claiming node was declared dead or is closed
-	Started  int  // other instances of the task with an attempt, not final
-	Busy     int  // other instances of the task running or awaiting
-	BusyWith string
+	Instance  Instance
+	Task      Task // as it is now
+	NodeGone  bool // the claiming node was declared dead or is closed
+	Elsewhere bool // the claiming node has no executor for the task's target
+	Started   int  // other instances of the task with an attempt, not final
+	Busy      int  // other instances of the task running or awaiting
+	BusyWith  string
 }
 
 // ClaimKind is what a claim decides.
@@ -76,6 +77,9 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 	}
 	if why := unwanted(v); why != "" {
 		return ClaimVerdict{Kind: ClaimSkip, Reason: why}
+	}
+	if v.Elsewhere {
+		return ClaimVerdict{Kind: ClaimDefer, Due: in.elsewhere(now)}
 	}
 	if p.MaxConcurrent > 0 {
 		if verdict, over := v.overLimit(now); over {
@@ -157,6 +161,19 @@ func (in Instance) deferred(now time.Time) time.Time {
 	}
 	spread := time.Duration(unit(in.ID, in.Defers) * float64(delay) / 2)
 	return ceilSecond(now.Add(delay + spread))
+}
+
+// passes is how often an instance is passed on each second until a node takes
+// it that can; after that none of them may live, and it waits longer.
+const passes = 20
+
+// elsewhere is when an instance whose target this node can't call is offered
+// again: soon, for whoever asks first is as likely one that can.
+func (in Instance) elsewhere(now time.Time) time.Time {
+	if in.Defers < passes {
+		return ceilSecond(now.Add(time.Second))
+	}
+	return in.deferred(now)
 }
 
 // LookAgainAfter is the sweep's wait after n re-sends: 10 s, doubling to

@@ -167,6 +167,7 @@ func guards() []struct {
 		{"archived", func(v *ClaimView) { v.Task.ArchivedAt = now }, ClaimVerdict{Kind: ClaimSkip, Reason: ReasonArchived}},
 		{"disabled", func(v *ClaimView) { v.Task.Enabled = false }, ClaimVerdict{Kind: ClaimSkip, Reason: ReasonDisabled}},
 		{"edited", func(v *ClaimView) { v.Task.Spec.Schedule.Cron = "1 1 1 1 *" }, ClaimVerdict{Kind: ClaimSkip, Reason: ReasonEdited}},
+		{"elsewhere", func(v *ClaimView) { v.Elsewhere = true }, ClaimVerdict{Kind: ClaimDefer, Due: now.Add(time.Second)}},
 		{"overlap", func(v *ClaimView) { v.Started, v.Busy, v.BusyWith = 1, 1, "x" }, ClaimVerdict{Kind: ClaimSkip, Reason: "overlap: x has not ended"}},
 	}
 }

@@ -45,6 +45,7 @@ type instanceStore interface {
 	Cancel(ctx context.Context, id string, now time.Time, e access.Entry) (CancelResult, error)
 	Receive(ctx context.Context, r Report, now time.Time) (Received, error)
 	Wake(ctx context.Context, taskID int64, now time.Time) (Message, bool, error)
+	Output(ctx context.Context, instanceID string, attempt, limit int) (Output, error)
 }
 
 // hinter tells the nodes that a call is to be canceled; the ledger holds the

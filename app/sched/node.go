@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -155,6 +156,14 @@ func (n *Node) ID() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.info.ID
+}
+
+// cannot is the kind of target that this node has no executor for.
+func (n *Node) cannot() TargetKind {
+	if slices.Contains(n.info.Labels, LabelShell) { // never changes
+		return ""
+	}
+	return TargetShell
 }
 
 // Register reads the ledger's clock and makes a new row for this process.

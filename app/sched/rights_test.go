@@ -34,6 +34,10 @@ func deeds() map[string]struct {
 			_, err := o.instances.Get(ctx, by, id)
 			return err
 		}},
+		"see an output": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {
+			_, err := o.instances.Output(ctx, by, Instance{ID: id, TeamID: shop}, 1, 0)
+			return err
+		}},
 		"see a letter": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {
 			_, err := o.letters.Get(ctx, by, 5)
 			return err

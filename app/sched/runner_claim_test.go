@@ -62,7 +62,7 @@ func TestAClaimIsInMemoryBeforeItIsInTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorker(t)
 		w.ledger.claim[0] = func(r ClaimRequest) (Claimed, error) {
-			require.Equal(t, ClaimRequest{InstanceID: w.in.ID, NodeID: "node-1", ClaimID: "claim-1", Now: w.clock.Now()}, r)
+			require.Equal(t, ClaimRequest{InstanceID: w.in.ID, NodeID: "node-1", ClaimID: "claim-1", Now: w.clock.Now(), Cannot: TargetShell}, r)
 			known, answered := w.node.knows(r.ClaimID)
 			require.True(t, known)
 			require.False(t, answered)

@@ -53,10 +53,15 @@ type ScheduleSpec struct {
 
 // TargetSpec is a target as written.
 type TargetSpec struct {
-	Kind TargetKind `json:"kind" doc:"http"`
+	Kind TargetKind `json:"kind" doc:"http, or shell (owners only)"`
 	URL  string     `json:"url,omitempty"`
 	// Headers by name; names in any case.
 	Headers map[string]string `json:"headers,omitempty" doc:"Sent with each call. Credentials are named: {{secret:NAME}}, a secret of the team"`
+
+	Command      string     `json:"command,omitempty" doc:"shell: the whole path of a command that a node allows"`
+	Args         []string   `json:"args,omitempty" doc:"shell: arguments, passed as they are"`
+	Input        ShellInput `json:"input,omitempty" doc:"shell: how the payload comes: stdin (default), env (AX_PAYLOAD) or none"`
+	SuccessCodes []int      `json:"success_codes,omitempty" doc:"shell: exit codes that count as success; left out: 0"`
 }
 
 // PolicySpec is a policy as written.
@@ -98,13 +103,21 @@ func (t Task) Written(team string) TaskSpec {
 			Calendar: s.Calendar, CalendarMode: s.CalendarMode, CalendarMove: s.CalendarMove,
 			StartAt: s.StartAt, EndAt: s.EndAt, JitterSeconds: s.JitterSeconds,
 		},
-		Target: TargetSpec{Kind: t.Spec.Target.Kind, URL: t.Spec.Target.URL, Headers: t.Spec.Target.Headers},
+		Target: t.Spec.Target.Written(),
 		Policy: PolicySpec{
 			TimeoutSeconds: &p.TimeoutSeconds, Overlap: p.Overlap, MaxConcurrent: &p.MaxConcurrent,
 			Idempotent: &p.Idempotent, AlertLevel: p.AlertLevel,
 			Retry: &RetrySpec{Kind: p.Retry.Kind, Max: &p.Retry.Max, DelaysSeconds: p.Retry.DelaysSeconds, Unsafe: p.Retry.Unsafe},
 		},
 		Queue: t.Queue, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
+	}
+}
+
+// Written is the target as a form or a file begins from it.
+func (t Target) Written() TargetSpec {
+	return TargetSpec{
+		Kind: t.Kind, URL: t.URL, Headers: t.Headers,
+		Command: t.Command, Args: t.Args, Input: t.Input, SuccessCodes: t.SuccessCodes,
 	}
 }
 

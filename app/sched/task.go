@@ -61,13 +61,21 @@ const (
 	TargetShell TargetKind = "shell"
 )
 
-// Target is what is called. HTTP: POST to URL (design.md section 11).
+// Target is what is called. HTTP: POST to URL (design.md section 11). Shell:
+// Command with Args on a node that allows it.
 type Target struct {
 	Kind TargetKind `json:"kind"`
 	URL  string     `json:"url,omitempty"`
 	// Headers go with each call, by canonical name. A value may name secrets of
 	// the team as {{secret:NAME}}.
 	Headers map[string]string `json:"headers,omitempty"`
+
+	Command string   `json:"command,omitempty"` // absolute
+	Args    []string `json:"args,omitempty"`    // as the command gets them
+	// Input is how it gets the payload.
+	Input ShellInput `json:"input,omitempty"`
+	// SuccessCodes are the exit codes that count as success, ascending.
+	SuccessCodes []int `json:"success_codes,omitempty"`
 }
 
 // Heading is what a task has besides its Spec and an edit may change, with the

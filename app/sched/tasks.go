@@ -133,7 +133,7 @@ func (s *Tasks) Create(ctx context.Context, by access.Actor, w TaskSpec) (Task, 
 	if fields := slices.Concat(fault.Fields(err), fault.Fields(teamErr), fault.Fields(calErr), fault.Fields(toErr)); len(fields) > 0 {
 		return Task{}, fault.Invalid(fields...)
 	}
-	if err := s.unsafeAllowed(by, team.ID, Task{}, t); err != nil {
+	if err := cmp.Or(s.unsafeAllowed(by, team.ID, Task{}, t), shellAllowed(by, team.ID, Task{}, t)); err != nil {
 		return Task{}, err
 	}
 	t.TeamID, t.Version, t.Calendar = team.ID, 1, cal
@@ -199,6 +199,15 @@ func (s *Tasks) unsafeAllowed(by access.Actor, team int64, old, t Task) error {
 	return by.Check(access.RetryUnsafe, team)
 }
 
+// shellAllowed lets only owners make and change tasks that run commands, and
+// make one of another task, or another of it.
+func shellAllowed(by access.Actor, team int64, old, t Task) error {
+	if old.Spec.Target.Kind != TargetShell && t.Spec.Target.Kind != TargetShell {
+		return nil
+	}
+	return by.Check(access.EditShell, team)
+}
+
 // Update changes a task. version is the one that the caller read: a stale one
 // is a Conflict that names who changed it; 0 is not accepted.
 func (s *Tasks) Update(ctx context.Context, by access.Actor, code string, w TaskSpec) (Task, error) {
@@ -245,7 +254,7 @@ func (s *Tasks) update(ctx context.Context, by access.Actor, read Task, w TaskSp
 				return Task{}, access.Entry{}, fault.Invalid(fields...)
 			}
 			t.Calendar = cal
-			if err := cmp.Or(also(old, t), s.unsafeAllowed(by, old.TeamID, old, t)); err != nil {
+			if err := cmp.Or(also(old, t), s.unsafeAllowed(by, old.TeamID, old, t), shellAllowed(by, old.TeamID, old, t)); err != nil {
 				return Task{}, access.Entry{}, err
 			}
 			return t, taskEntry(by, now, "task.update", old, t, w.Note), t.reschedule(now)
@@ -340,6 +349,11 @@ func (s *Tasks) act(ctx context.Context, by access.Actor, code string, c TaskCha
 			return Task{}, access.Entry{}, err
 		}
 		var err error
+		if v == access.EditTask {
+			if err = shellAllowed(by, old.TeamID, old, t); err != nil {
+				return Task{}, access.Entry{}, err
+			}
+		}
 		if c.Version {
 			err = t.reschedule(now)
 		}

@@ -83,7 +83,7 @@ func (s *Tasks) mayMove(by access.Actor, t Task, to access.Team, version int) er
 		return fault.Invalid(fault.Field("team", "The task goes by the calendar %q, which the team %q can't use", c.Code, to.Code))
 	}
 	// To the team that gets it, the task is a new one.
-	return s.unsafeAllowed(by, to.ID, Task{}, t)
+	return cmp.Or(s.unsafeAllowed(by, to.ID, Task{}, t), shellAllowed(by, t.TeamID, t, t), shellAllowed(by, to.ID, t, t))
 }
 
 // teamByID reads the team that an object belongs to.

@@ -72,6 +72,9 @@ func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
 		Payload:  bad.payload("payload", w.Payload),
 	}
 	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
+	if w.Target.Kind == TargetShell && w.Policy.TimeoutSeconds == nil {
+		bad.add("policy.timeout_seconds", "A command needs a time limit of its own")
+	}
 	bad.text("note", w.Note, maxNote)
 	return t, fault.Invalid(bad...)
 }
@@ -133,11 +136,14 @@ func (p *problems) target(w TargetSpec) Target {
 	switch w.Kind {
 	case TargetHTTP:
 		p.httpURL("target.url", w.URL)
-	case TargetMQ, TargetShell:
+	case TargetShell:
+		return p.shellTarget(w)
+	case TargetMQ:
 		*p = append(*p, later("target.kind"))
 	default:
-		p.add("target.kind", "This must be http; it is %q", string(w.Kind))
+		p.add("target.kind", "This must be http or shell; it is %q", string(w.Kind))
 	}
+	p.noShell(w)
 	return Target{Kind: w.Kind, URL: w.URL, Headers: p.headers("target.headers", w.Headers)}
 }
 

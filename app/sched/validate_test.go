@@ -108,7 +108,6 @@ func TestBadTargetsAreRefused(t *testing.T) {
 		"a fragment":            url("http://orders.internal/close#now"),
 		"2,001 characters":      url("http://orders.internal/" + strings.Repeat("a", 1978)),
 		"a queue, later":        kind(TargetMQ),
-		"a shell, later":        kind(TargetShell),
 		"something else":        kind("pigeon"),
 		"no kind":               kind(""),
 	})

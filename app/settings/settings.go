@@ -166,13 +166,13 @@ func Fields(into any) map[string]reflect.Value {
 	return out
 }
 
-// walk visits all settings in their order.
+// walk visits all settings in their order; a field tagged "-" is none.
 func walk(v reflect.Value, prefix string, visit func(key string, field reflect.Value, tag reflect.StructTag)) {
 	for i := range v.NumField() {
-		if !v.Type().Field(i).IsExported() {
+		tag := v.Type().Field(i).Tag
+		if !v.Type().Field(i).IsExported() || tag.Get("yaml") == "-" {
 			continue
 		}
-		tag := v.Type().Field(i).Tag
 		key := prefix + tag.Get("yaml")
 		if v.Field(i).Kind() == reflect.Struct {
 			walk(v.Field(i), key+".", visit)

@@ -89,7 +89,10 @@ func (s *spans) attempt(m sched.Message, c called, from, to time.Time) {
 	if u, err := url.Parse(c.call.Target.URL); err == nil && u.Host != "" {
 		about = append(about, attribute.String("http.request.method", "POST"), attribute.String("server.address", u.Hostname()))
 	}
-	if c.result.StatusCode != 0 {
+	switch {
+	case c.call.Target.Kind == sched.TargetShell:
+		about = append(about, attribute.Int("process.exit.code", c.result.StatusCode))
+	case c.result.StatusCode != 0:
 		about = append(about, attribute.Int("http.response.status_code", c.result.StatusCode))
 	}
 	s.add(span{instance: m.InstanceID, name: "call", parent: whole, id: c.call.SpanID(), kind: trace.SpanKindClient, from: c.from, to: c.to, bad: bad, about: about})

@@ -1,0 +1,69 @@
+package app_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"ax/app/sched"
+)
+
+func TestAnOwnerMakesATaskThatRunsACommandAndAnEditorDoesNot(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	fields := taskFields("target.kind", "shell", "target.command", "/opt/jobs/close.sh", "target.args", "--day\n; touch x\r\n", "target.input", "env", "target.success_codes", "0, 3")
+	refused := h.as("editor").post("/tasks/new", fields...)
+	require.Equal(t, http.StatusForbidden, refused.status)
+	require.Zero(t, h.countTasks())
+
+	owner := h.as("owner")
+	bad := owner.post("/tasks/new", append(fields, "target.success_codes", "x")...)
+	require.Equal(t, http.StatusSeeOther, bad.status, "the first value counts")
+	made := h.stored("orders.send")
+	require.Equal(t, sched.Target{
+		Kind: sched.TargetShell, Command: "/opt/jobs/close.sh", Args: []string{"--day", "; touch x"}, Input: sched.InputEnv, SuccessCodes: []int{0, 3},
+	}, made.Spec.Target)
+	page := owner.get("/tasks/orders.send")
+	require.Equal(t, `/opt/jobs/close.sh --day "; touch x"`, page.text("[data-test=command]"))
+	form := owner.get("/tasks/orders.send/edit")
+	require.Equal(t, "/opt/jobs/close.sh", form.value("target.command"))
+
+	again := taskFields("code", "orders.again", "target.kind", "shell", "target.command", "close.sh", "target.success_codes", "many")
+	wrong := owner.post("/tasks/new", again...)
+	require.Equal(t, http.StatusUnprocessableEntity, wrong.status)
+	require.Contains(t, fieldError(wrong, "target.command"), "The whole path of a file")
+	require.Contains(t, fieldError(wrong, "target.success_codes"), "is no number")
+}
+
+func TestTheOutputOfACommandIsOnItsPageAndInAFile(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.found()
+	h.task("orders.close", func(w *sched.TaskSpec) {
+		w.Target = sched.TargetSpec{Kind: sched.TargetShell, Command: "/opt/jobs/close.sh"}
+		w.Policy.TimeoutSeconds = new(60)
+	})
+	id := h.trigger("orders.close", "day-7").ID
+	h.claim(id)
+	require.NoError(t, h.ledger.WriteOutput(t.Context(), id, 1, 0, []sched.Stretch{
+		{Seq: 1, At: h.local(), Text: "<script>begin</script>\n" + strings.Repeat("line\n", 50)},
+		{Seq: sched.OutputTail, At: h.local(), Skipped: 4096, Text: "the end\n"},
+	}))
+	viewer := h.as("viewer")
+	short := viewer.get("/instances/" + id)
+	require.Contains(t, short.text("[data-test=output] pre"), "the end")
+	require.NotContains(t, short.text("[data-test=output] pre"), "begin")
+	whole := viewer.get("/instances/" + id + "?output=all")
+	require.Contains(t, whole.text("[data-test=output] pre"), "<script>begin</script>")
+	require.Contains(t, whole.text("[data-test=output] pre"), "were not kept")
+
+	file := viewer.get("/instances/" + id + "/output?attempt=1")
+	require.Equal(t, http.StatusOK, file.status)
+	require.Equal(t, "text/plain; charset=utf-8", file.header.Get("Content-Type"))
+	require.Contains(t, file.header.Get("Content-Disposition"), "attachment")
+	require.True(t, strings.HasPrefix(file.body, "<script>begin</script>\nline\n"), file.body)
+	require.True(t, strings.HasSuffix(file.body, "not kept …]\nthe end\n"), file.body)
+	require.Equal(t, http.StatusNotFound, h.as("stranger").get("/instances/"+id+"/output?attempt=1").status)
+}

@@ -1,0 +1,48 @@
+package sched
+
+import (
+	"context"
+	"time"
+
+	"ax/app/access"
+)
+
+// OutputTail is the number from which on stretches of an output are of its last
+// part, and are replaced as it moves.
+const OutputTail = 1_000_000
+
+// OutputStretch is at most so many bytes of text.
+const OutputStretch = 16 << 10
+
+// Stretch is a part of what an attempt printed, in whole lines where it can be.
+type Stretch struct {
+	Seq     int
+	At      time.Time
+	Skipped int64 // bytes between the one before and this that were not kept
+	Text    string
+}
+
+// Output is what is kept of what an attempt printed, or the end of that.
+type Output struct {
+	Attempt   int
+	Stretches []Stretch // in their order
+	Earlier   bool      // there is more before the first
+}
+
+// Bytes of text that it has.
+func (o Output) Bytes() int {
+	n := 0
+	for _, s := range o.Stretches {
+		n += len(s.Text)
+	}
+	return n
+}
+
+// Output of an attempt: its last few stretches, or all when limit is 0. It is
+// empty when nothing was printed. Faults: NotFound.
+func (s *Instances) Output(ctx context.Context, by access.Actor, in Instance, attempt, limit int) (Output, error) {
+	if err := by.Check(access.Read, in.TeamID); err != nil {
+		return Output{}, err
+	}
+	return s.store.Output(ctx, in.ID, attempt, limit)
+}

@@ -1,0 +1,61 @@
+package views
+
+import (
+	"strings"
+	"time"
+
+	"ax/app/fault"
+	"ax/app/sched"
+)
+
+func shownCommand() sched.Target {
+	return sched.Target{
+		Kind: sched.TargetShell, Command: "/opt/jobs/close-day.sh", Args: []string{"--shops", "all open; 全部门店", "--verbose"},
+		Input: sched.InputStdin, SuccessCodes: []int{0, 3},
+	}
+}
+
+func shownCommandForm(errors []fault.FieldError) TaskFormPage {
+	p := shownNewTask()
+	p.Errors, p.Shell = errors, ShellChoice{Nodes: true, Owner: true}
+	p.Values.target(shownCommand())
+	return p
+}
+
+func shownNoCommandForm() TaskFormPage {
+	p := shownNewTask()
+	p.Errors, p.Shell = nil, ShellChoice{Owner: true}
+	return p
+}
+
+func shownCommandTask() TaskPage {
+	p := shownTaskPage()
+	p.Task.Spec.Target = shownCommand()
+	return p
+}
+
+// commandPage is an instance that runs, or ran, a command.
+func commandPage(running bool) InstancePage {
+	a := runAttempt(1, 52*time.Second, 4*time.Second, sched.OutcomeFailed, 4, "exit code 4: shop 0117 has no cash report", "exit code 4 after 48.2s\n2 processes that it left behind were ended\n\nshop 0117 has no cash report")
+	a.Executor, a.Request, a.ResponseBytes = string(sched.TargetShell), "/opt/jobs/close-day.sh\n\"--shops\"\n\"all open; 全部门店\"\n\ninput: stdin, 42 bytes", 9_400_112
+	v := viewOf(sched.Failed, a)
+	v.Error = a.Error
+	if running {
+		v = runningView()
+		v.Attempts[0].Executor = string(sched.TargetShell)
+	}
+	v.Task.Spec.Target = shownCommand()
+	lines := strings.Repeat("closing shop 0042: 118 orders, 3 refunds 门店结账\n", 30)
+	return InstancePage{
+		View: v, Nodes: runNodes(), Runs: stripRuns(), Again: []sched.Instance{v.Instance}, MayCancel: true, Whole: !running,
+		Output: sched.Output{Attempt: 1, Stretches: []sched.Stretch{
+			{Seq: 1, Text: "begin <b>2026-12-02</b>\n"}, {Seq: sched.OutputTail, Skipped: 8_875_824, Text: lines + "shop 0117 has no cash report\n"},
+		}},
+	}
+}
+
+func waitingCommand() sched.InstanceView {
+	v := viewOf(sched.Queued)
+	v.Task.Spec.Target, v.Defers = shownCommand(), 3
+	return v
+}
