@@ -121,7 +121,7 @@ func (s *Shell) job(call sched.Call) (shell.Job, error) {
 	mark := "AX_INSTANCE=" + call.InstanceID
 	attempt := "AX_ATTEMPT=" + strconv.Itoa(call.Attempt)
 	j := shell.Job{
-		Command: call.Target.Command, Args: call.Target.Args,
+		Container: call.Target.Container, Command: call.Target.Command, Args: call.Target.Args,
 		Mark: "AX_RUN=" + call.InstanceID + "/" + strconv.Itoa(call.Attempt),
 		Env: []string{
 			mark, attempt, "AX_TASK=" + call.TaskCode, "AX_BIZ_ID=" + call.BizID, "AX_KEY=" + call.Key,
@@ -191,6 +191,9 @@ func exitCode(e shell.Exit) int {
 // showCommand is the command as it is stored, an argument on each line.
 func showCommand(call sched.Call) string {
 	lines := []string{readable(call.Target.Command)}
+	if c := call.Target.Container; c != "" {
+		lines = []string{"container: " + c, lines[0]}
+	}
 	for _, a := range call.Target.Args {
 		lines = append(lines, strconv.Quote(a))
 	}

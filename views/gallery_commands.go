@@ -10,7 +10,7 @@ import (
 
 func shownCommand() sched.Target {
 	return sched.Target{
-		Kind: sched.TargetShell, Command: "/opt/jobs/close-day.sh", Args: []string{"--shops", "all open; 全部门店", "--verbose"},
+		Kind: sched.TargetShell, Container: "billing", Command: "/opt/jobs/close-day.sh", Args: []string{"--shops", "all open; 全部门店", "--verbose"},
 		Input: sched.InputStdin, SuccessCodes: []int{0, 3},
 	}
 }

@@ -98,6 +98,8 @@ var settingWords = map[string]string{
 	"shell.enabled":    msg("Whether this node runs commands of tasks. Nobody can switch it on from elsewhere."),
 	"shell.commands":   msg("Files that may run."),
 	"shell.folders":    msg("Folders whose files may run. Nobody but their owner may be able to write into them."),
+	"shell.containers": msg("Containers and the files in them that may run, as name:/path."),
+	"shell.engine":     msg("The program that reaches containers, docker or podman, with its options."),
 	"shell.user":       msg("The user that commands run as, which needs ax to be root. Empty is ax's own user, who can read what ax can."),
 	"shell.memory":     msg("Memory of one run. Empty is no limit."),
 	"shell.pids":       msg("Processes and threads of one run. 0 is no limit."),

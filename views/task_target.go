@@ -14,6 +14,7 @@ func (v *TaskValues) target(to sched.Target) {
 	v.Target = string(to.Kind)
 	v.Input, v.Codes = string(sched.InputStdin), "0"
 	if to.Kind == sched.TargetShell {
+		v.Container = to.Container
 		v.Command, v.Args, v.Input, v.Codes = to.Command, strings.Join(to.Args, "\n"), string(to.Input), codesText(to.SuccessCodes)
 	}
 }

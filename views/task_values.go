@@ -23,6 +23,7 @@ type TaskValues struct {
 	Target                       string // kind of target; empty: http
 	URL, Headers, Payload, Queue string // headers as lines, Name: value
 	Command, Args, Input, Codes  string // arguments as lines
+	Container                    string
 
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
@@ -152,6 +153,7 @@ var fieldLabels = []formField{
 	{"target.command", msg("Command"), func(v TaskValues) string { return v.ofShell(v.Command) }},
 	{"target.args", msg("Arguments"), func(v TaskValues) string { return v.ofShell(v.Args) }},
 	{"target.input", msg("How the payload comes"), func(v TaskValues) string { return v.ofShell(v.Input) }},
+	{"target.container", msg("Container"), func(v TaskValues) string { return v.ofShell(v.Container) }},
 	{"target.success_codes", msg("Exit codes of success"), func(v TaskValues) string { return v.ofShell(v.Codes) }},
 	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
 	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},

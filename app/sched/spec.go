@@ -61,6 +61,7 @@ type TargetSpec struct {
 	Command      string     `json:"command,omitempty" doc:"shell: the whole path of a command that a node allows"`
 	Args         []string   `json:"args,omitempty" doc:"shell: arguments, passed as they are"`
 	Input        ShellInput `json:"input,omitempty" doc:"shell: how the payload comes: stdin (default), env (AX_PAYLOAD) or none"`
+	Container    string     `json:"container,omitempty" doc:"shell: the container that a node allows it in; left out: the node itself"`
 	SuccessCodes []int      `json:"success_codes,omitempty" doc:"shell: exit codes that count as success; left out: 0"`
 }
 
@@ -117,7 +118,7 @@ func (t Task) Written(team string) TaskSpec {
 func (t Target) Written() TargetSpec {
 	return TargetSpec{
 		Kind: t.Kind, URL: t.URL, Headers: t.Headers,
-		Command: t.Command, Args: t.Args, Input: t.Input, SuccessCodes: t.SuccessCodes,
+		Command: t.Command, Args: t.Args, Input: t.Input, Container: t.Container, SuccessCodes: t.SuccessCodes,
 	}
 }
 

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -26,6 +27,9 @@ const (
 	maxCodes   = 20
 )
 
+// containerName is what docker and podman take as a name.
+var containerName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$`)
+
 // LabelShell is the label of nodes that run commands.
 const LabelShell = "shell"
 
@@ -37,7 +41,7 @@ func (n NodeInfo) OnShell() bool {
 // shellTarget checks a command as written. Which ones a node allows is the
 // node's own configuration, and judged where it runs.
 func (p *problems) shellTarget(w TargetSpec) Target {
-	t := Target{Kind: TargetShell, Command: w.Command, Args: w.Args, Input: w.Input, SuccessCodes: slices.Clone(w.SuccessCodes)}
+	t := Target{Kind: TargetShell, Command: w.Command, Args: w.Args, Input: w.Input, Container: w.Container, SuccessCodes: slices.Clone(w.SuccessCodes)}
 	if w.URL != "" {
 		p.add("target.url", "A command has no address; leave it out")
 	}
@@ -46,6 +50,9 @@ func (p *problems) shellTarget(w TargetSpec) Target {
 	}
 	p.command("target.command", w.Command)
 	p.args("target.args", w.Args)
+	if w.Container != "" && !containerName.MatchString(w.Container) {
+		p.add("target.container", "The name of a container, such as billing: letters, digits and _ . - , at most 128")
+	}
 	if t.Input == "" {
 		t.Input = InputStdin
 	}
@@ -76,6 +83,7 @@ func (p *problems) noShell(w TargetSpec) {
 	}{
 		{"target.command", w.Command != ""}, {"target.args", len(w.Args) > 0},
 		{"target.input", w.Input != ""}, {"target.success_codes", len(w.SuccessCodes) > 0},
+		{"target.container", w.Container != ""},
 	} {
 		if f.has {
 			p.add(f.name, "Only a target of kind shell has this; leave it out")

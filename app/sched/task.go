@@ -74,6 +74,8 @@ type Target struct {
 	Args    []string `json:"args,omitempty"`    // as the command gets them
 	// Input is how it gets the payload.
 	Input ShellInput `json:"input,omitempty"`
+	// Container that the command runs in; empty: the node itself.
+	Container string `json:"container,omitempty"`
 	// SuccessCodes are the exit codes that count as success, ascending.
 	SuccessCodes []int `json:"success_codes,omitempty"`
 }

@@ -12,15 +12,16 @@ import (
 // note is what is written down of a run before it begins, so that whoever comes
 // after a killed process can end it.
 type note struct {
-	Name   string `json:"-"`
-	Mark   string `json:"mark"`
-	Folder string `json:"folder"`
-	Cgroup string `json:"cgroup,omitempty"`
-	PID    int    `json:"pid,omitempty"`   // 0: the process died before it was known
-	Began  uint64 `json:"began,omitempty"` // of PID, in ticks
-	Owner  int    `json:"owner"`           // the process of ax
-	Since  uint64 `json:"since"`           // when that began, in ticks
-	Boot   string `json:"boot"`            // ticks are counted from it
+	Name      string `json:"-"`
+	Mark      string `json:"mark"`
+	Container string `json:"container,omitempty"`
+	Folder    string `json:"folder"`
+	Cgroup    string `json:"cgroup,omitempty"`
+	PID       int    `json:"pid,omitempty"`   // 0: the process died before it was known
+	Began     uint64 `json:"began,omitempty"` // of PID, in ticks
+	Owner     int    `json:"owner"`           // the process of ax
+	Since     uint64 `json:"since"`           // when that began, in ticks
+	Boot      string `json:"boot"`            // ticks are counted from it
 }
 
 // write stores the note whole.
@@ -81,12 +82,12 @@ func (s *Shell) sweep() {
 // endLeft kills what is left of a run and removes what it had.
 func (s *Shell) endLeft(n note) {
 	if n.Boot == boot() {
-		r := &run{sh: s, job: Job{Mark: n.Mark, Command: n.Mark}, cgroup: n.Cgroup, pid: n.PID, began: n.Began}
+		r := &run{sh: s, job: Job{Mark: n.Mark, Command: n.Mark, Container: n.Container}, cgroup: n.Cgroup, pid: n.PID, began: n.Began}
 		if r.pid == 0 {
 			r.pid = -1 // found by its mark alone
 		}
-		if left := r.members(); len(left) > 0 {
-			s.s.Log.Warn("ending a command that a killed process left", "run", n.Mark, "processes", len(left))
+		if left := r.left(); left > 0 {
+			s.s.Log.Warn("ending a command that a killed process left", "run", n.Mark, "processes", left)
 			r.kill()
 		}
 		closeCgroup(n.Cgroup)

@@ -20,6 +20,9 @@ type Shell struct {
 	memory  int64
 	cgroups cgroups
 	spawn   *spawner
+	// engines starts the clients of containers, which may do what ax may.
+	engines    *spawner
+	containers containers
 
 	mu    sync.Mutex // held while a command is started, and while orphans are looked at
 	runs  map[*run]struct{}
@@ -40,7 +43,8 @@ func New(s Settings) (*Shell, error) {
 	if sh.as != nil {
 		sh.allowed.runsAs = sh.as.Uid
 	}
-	if err := sh.allowed.start(); err != nil {
+	sh.containers = containers{engine: s.Options.Engine, allowed: s.Options.Containers}
+	if err := errors.Join(sh.allowed.start(), sh.containers.start()); err != nil {
 		return nil, err
 	}
 	if sh.memory, err = bytesOf(s.Options.Memory); err != nil {
@@ -60,7 +64,7 @@ func New(s Settings) (*Shell, error) {
 	if err := sh.harden(); err != nil {
 		return nil, err
 	}
-	s.Log.Info("commands of this machine can be run", "commands", s.Options.Commands, "folders", s.Options.Folders, "user", s.Options.User, "limits", sh.limit)
+	s.Log.Info("commands of this machine can be run", "commands", s.Options.Commands, "folders", s.Options.Folders, "containers", s.Options.Containers, "user", s.Options.User, "limits", sh.limit)
 	return sh, nil
 }
 
@@ -88,7 +92,10 @@ func (s *Shell) harden() error {
 			s.kin = append(s.kin, pid)
 		}
 	}
-	s.spawn, err = newSpawner()
+	if s.spawn, err = newSpawner(prSetNoNewPrivs); err != nil {
+		return err
+	}
+	s.engines, err = newSpawner(0)
 	return err
 }
 
@@ -140,8 +147,14 @@ func (s *Shell) limits() string {
 	return "rlimits: memory of each process, processes of the user"
 }
 
-// Allowed says why a command may not run here; nil: it may.
-func (s *Shell) Allowed(command string) error { return s.allowed.check(command) }
+// Allowed says why a command may not run here, or in the container when one is
+// named; nil: it may.
+func (s *Shell) Allowed(container, command string) error {
+	if container != "" {
+		return s.containers.check(container, command)
+	}
+	return s.allowed.check(command)
+}
 
 // Close ends at once whatever still runs.
 func (s *Shell) Close() {
@@ -153,6 +166,7 @@ func (s *Shell) Close() {
 	s.mu.Unlock()
 	all.Wait()
 	s.spawn.close()
+	s.engines.close()
 }
 
 // begun notes a run, so that its leader is not taken for an orphan.

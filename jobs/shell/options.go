@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,9 +13,14 @@ import (
 // Options are this node's own configuration: nobody can switch commands on, or
 // allow one, from another machine.
 type Options struct {
-	Enabled   bool          `yaml:"enabled"`
-	Commands  []string      `yaml:"commands"`   // that may run, absolute
-	Folders   []string      `yaml:"folders"`    // whose files may run, absolute
+	Enabled  bool     `yaml:"enabled"`
+	Commands []string `yaml:"commands"` // that may run, absolute
+	Folders  []string `yaml:"folders"`  // whose files may run, absolute
+	// Containers in which commands may run, as name:/path/of/file or
+	// name:/folder/ (all of it). Their files are their own affair.
+	Containers []string `yaml:"containers"`
+	// Engine that reaches them, absolute, with its options.
+	Engine    []string      `yaml:"engine"`
 	User      string        `yaml:"user"`       // by name; empty: ax's own
 	Memory    string        `yaml:"memory"`     // of a run, such as 512MB; empty: no limit
 	Pids      int           `yaml:"pids"`       // processes and threads of a run; 0: no limit
@@ -30,13 +36,26 @@ func (o Options) Check(check func(key string, ok bool, format string, args ...an
 			check(key, filepath.IsAbs(p) && filepath.Clean(p) == p && p != "/", "absolute paths without .. or a slash at the end; this is %q", p)
 		}
 	}
-	check("shell.enabled", !o.Enabled || len(o.Commands)+len(o.Folders) > 0, "shell.commands or shell.folders are needed with it: nothing is allowed by itself")
+	o.checkContainers(check)
+	check("shell.enabled", !o.Enabled || len(o.Commands)+len(o.Folders)+len(o.Containers) > 0, "shell.commands, shell.folders or shell.containers are needed with it: nothing is allowed by itself")
 	_, err := bytesOf(o.Memory)
 	check("shell.memory", err == nil, "a size such as 512MB, or nothing; this is %q", o.Memory)
 	check("shell.pids", o.Pids >= 0 && o.Pids <= 1<<20, "between 0 and %d; this is %d", 1<<20, o.Pids)
 	check("shell.kill_grace", o.KillGrace >= 0 && o.KillGrace <= 30*time.Second, "between 0s and 30s; this is %s", o.KillGrace)
 	n, err := bytesOf(o.Output)
 	check("shell.output", err == nil && n >= 16<<10 && n <= 4<<20, "a size between 16KB and 4MB; this is %q", o.Output)
+}
+
+// containerName is what docker and podman take as a name.
+var containerName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,127}$`)
+
+func (o Options) checkContainers(check func(key string, ok bool, format string, args ...any)) {
+	for _, c := range o.Containers {
+		name, path, _ := strings.Cut(c, ":")
+		check("shell.containers", containerName.MatchString(name) && filepath.IsAbs(path) && (filepath.Clean(path) == path || filepath.Clean(path)+"/" == path),
+			"a name and a path such as billing:/opt/jobs/close.sh, or billing:/opt/jobs/ for all of a folder; this is %q", c)
+	}
+	check("shell.engine", len(o.Containers) == 0 || len(o.Engine) > 0 && filepath.IsAbs(o.Engine[0]), "the whole path of docker or podman is needed with shell.containers")
 }
 
 // Kept is how many bytes of a run's output are kept.

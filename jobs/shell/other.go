@@ -21,7 +21,7 @@ func (*Shell) Run(context.Context, Job) Exit {
 }
 
 // Allowed refuses.
-func (*Shell) Allowed(string) error { return errors.New("commands can be run on Linux only") }
+func (*Shell) Allowed(_, _ string) error { return errors.New("commands can be run on Linux only") }
 
 // Limits are none.
 func (*Shell) Limits() string { return "none" }

@@ -41,7 +41,7 @@ type run struct {
 // Run runs the command to its end, or ends it when ctx does: TERM to all of
 // it, KILL after the grace. When it returns nothing of the run is alive.
 func (s *Shell) Run(ctx context.Context, job Job) Exit {
-	if err := s.allowed.check(job.Command); err != nil {
+	if err := s.Allowed(job.Container, job.Command); err != nil {
 		return Exit{Err: err, Code: -1}
 	}
 	start := s.s.Now()
@@ -74,10 +74,14 @@ func (r *run) start(ctx context.Context) error {
 		defer func() { _ = inR.Close() }()
 	}
 	path, args := r.argv()
+	as := r.sh.as
+	if r.job.Container != "" {
+		as = nil // the engine's client is ax's own; who runs inside is the container's choice
+	}
 	r.cmd = &exec.Cmd{
 		Path: path, Args: args, Env: environment(r.job, r.folder), Dir: r.folder,
 		Stdout: outW, Stderr: outW,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: r.sh.as},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: as},
 	}
 	if inR != nil {
 		r.cmd.Stdin = inR // nil: /dev/null
@@ -113,7 +117,7 @@ func (r *run) prepare() error {
 			return fmt.Errorf("open the cgroup of a run: %w", err)
 		}
 	}
-	r.note, err = r.sh.write(note{Mark: r.job.Mark, Folder: r.folder, Cgroup: r.cgroup})
+	r.note, err = r.sh.write(note{Mark: r.job.Mark, Container: r.job.Container, Folder: r.folder, Cgroup: r.cgroup})
 	return err
 }
 
@@ -139,7 +143,11 @@ func (r *run) pipes() (outW, inR *os.File, err error) {
 func (r *run) spawn() error {
 	r.sh.mu.Lock()
 	defer r.sh.mu.Unlock()
-	if err := r.sh.spawn.start(r.cmd); err != nil {
+	by := r.sh.spawn
+	if r.job.Container != "" {
+		by = r.sh.engines
+	}
+	if err := by.start(r.cmd); err != nil {
 		return err
 	}
 	r.pid = r.cmd.Process.Pid
@@ -160,6 +168,10 @@ func (r *run) spawn() error {
 // of each process: a shell sets them on itself and becomes the command. What it
 // reads holds nothing but numbers of the configuration.
 func (r *run) argv() (path string, args []string) {
+	if r.job.Container != "" {
+		args = r.sh.containers.argv(r.job)
+		return args[0], args
+	}
 	args = append([]string{r.job.Command}, r.job.Args...)
 	memory, pids := r.sh.memory, r.sh.s.Options.Pids
 	if r.sh.as == nil {
@@ -226,12 +238,13 @@ func (e *Exit) read(state *os.ProcessState, err error) {
 // stop asks everything of the run to end, and kills it after the grace. It
 // gives how much there was.
 func (r *run) stop(grace time.Duration) int {
-	n := len(r.members())
+	n := r.left()
 	if n == 0 {
 		return 0
 	}
 	if grace > 0 {
-		r.signal(syscall.SIGTERM)
+		r.signal(syscall.SIGTERM) // first: it sees whose child is whose
+		r.inside(syscall.SIGTERM)
 		if r.gone(grace) {
 			return n
 		}
@@ -239,6 +252,10 @@ func (r *run) stop(grace time.Duration) int {
 	r.kill()
 	return n
 }
+
+// left is how many processes of the run live. What a container has may be
+// hidden from this machine, so it is asked itself.
+func (r *run) left() int { return max(len(r.members()), r.inside(0)) }
 
 // gone waits until nothing of the run is alive, or d is over.
 func (r *run) gone(d time.Duration) bool {
@@ -253,7 +270,7 @@ func (r *run) gone(d time.Duration) bool {
 		case <-every.C:
 		}
 	}
-	return true
+	return r.inside(0) == 0
 }
 
 // kill kills everything of the run, until nothing is left.
@@ -262,11 +279,10 @@ func (r *run) kill() {
 	defer every.Stop()
 	for range killTries {
 		killCgroup(r.cgroup)
-		left := r.members()
-		if len(left) == 0 {
+		r.signal(syscall.SIGKILL)
+		if r.inside(syscall.SIGKILL) == 0 && len(r.members()) == 0 {
 			return
 		}
-		r.signal(syscall.SIGKILL)
 		<-every.C
 	}
 	r.sh.s.Log.Error("some of a command can't be killed", "command", r.job.Command, "pid", r.pid, "left", r.members())

@@ -13,9 +13,11 @@ import (
 
 // Job is one run of a command.
 type Job struct {
-	Command string   // absolute; what may run is the node's own choice (Options)
-	Args    []string // as they are: no shell reads them
-	Env     []string // NAME=value, besides PATH, HOME, LANG, TMPDIR and TZ
+	Command string // absolute; what may run is the node's own choice (Options)
+	// Container is the name of the one that it runs in; empty: this machine.
+	Container string
+	Args      []string // as they are: no shell reads them
+	Env       []string // NAME=value, besides PATH, HOME, LANG, TMPDIR and TZ
 	// Mark is one of Env that no other run has: what belongs to the run is
 	// found by it.
 	Mark   string
@@ -52,7 +54,8 @@ type Settings struct {
 // path of commands. Nothing of ax's own environment is inherited.
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// environment of a run in its folder.
+// environment of a run in its folder. In a container only what the job brings
+// is passed on; the rest is the engine's.
 func environment(job Job, folder string) []string {
 	return append([]string{"PATH=" + path, "HOME=" + folder, "TMPDIR=" + folder, "LANG=C.UTF-8", "TZ=UTC"}, job.Env...)
 }

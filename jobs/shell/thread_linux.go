@@ -37,20 +37,22 @@ type spawnAsk struct {
 	got chan error
 }
 
-// newSpawner begins the thread.
-func newSpawner() (*spawner, error) {
+// newSpawner begins the thread; giveUp is what it gives up (prctl), 0 nothing.
+func newSpawner(giveUp uintptr) (*spawner, error) {
 	s := &spawner{asks: make(chan spawnAsk), over: make(chan struct{})}
 	ready := make(chan error, 1)
-	go s.serve(ready)
+	go s.serve(giveUp, ready)
 	return s, <-ready
 }
 
-func (s *spawner) serve(ready chan<- error) {
+func (s *spawner) serve(giveUp uintptr, ready chan<- error) {
 	runtime.LockOSThread() // never unlocked: the thread ends with this function
 	err := syscall.Unshare(syscall.CLONE_FS)
 	if err == nil {
 		syscall.Umask(0o077) // of this thread only, from here on
-		err = prctl(prSetNoNewPrivs, 1)
+		if giveUp != 0 {
+			err = prctl(giveUp, 1)
+		}
 	}
 	if err != nil {
 		ready <- fmt.Errorf("prepare the thread that starts commands: %w", err)
