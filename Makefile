@@ -107,6 +107,7 @@ docker: ## build the image ax:VERSION
 
 bench: ## measure engine, schedules and alerts, write docs/benchmarks.md (an hour)
 	go run ./bench/engine -out docs/benchmarks.md
+	go run ./bench/engine -kinds -append docs/benchmarks.md
 	go run ./bench/schedules -append docs/benchmarks.md
 	go run ./bench/alerts -append docs/benchmarks.md
 

@@ -27,6 +27,8 @@ type options struct {
 	secs  int // length of a lag run
 	sides string
 	out   string
+	kinds bool
+	add   string
 }
 
 func main() {
@@ -38,6 +40,8 @@ func main() {
 	flag.IntVar(&o.secs, "seconds", 20, "length of a lag run")
 	flag.StringVar(&o.sides, "sides", "mariadb,embedded", "sides to measure")
 	flag.StringVar(&o.out, "out", "", "file for the report (default: standard output only)")
+	flag.BoolVar(&o.kinds, "kinds", false, "measure the kinds of targets instead")
+	flag.StringVar(&o.add, "append", "", "with -kinds: file that the figures are added to")
 	target := flag.Bool("target", false, "be the callback target (used by the program itself)")
 	flag.Parse()
 	if *target {
@@ -84,6 +88,9 @@ func measure(ctx context.Context, o options) error {
 		if err := build(ctx, o.ax); err != nil {
 			return err
 		}
+	}
+	if o.kinds {
+		return measureKinds(ctx, o, dir)
 	}
 	report := newReport(o)
 	all := map[string][]result{}

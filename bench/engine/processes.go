@@ -177,9 +177,13 @@ func (p *processes) startTarget() (string, error) {
 	return "http://127.0.0.1:" + port, nil
 }
 
-// serveTarget answers every call with 200.
+// serveTarget answers every call with 200, and those of /later with 202.
 func serveTarget() {
 	err := http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/later" {
+			later(w, r)
+			return
+		}
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, "ok")
 	}))

@@ -59,7 +59,7 @@ func (s side) run(ctx context.Context, o options, dir string) (r result, err err
 		return r, err
 	}
 	defer ledger.Close()
-	b := bench{ledger: ledger, p: p, url: target + "/ok"}
+	b := bench{ledger: ledger, p: p, target: fmt.Sprintf(`{"kind":"http","url":%q}`, target+"/ok")}
 	if r.perSecond, r.cpu, err = b.throughput(ctx, o.n); err != nil {
 		return r, err
 	}
@@ -78,12 +78,12 @@ func (s side) run(ctx context.Context, o options, dir string) (r result, err err
 type bench struct {
 	ledger *sql.DB
 	p      *processes
-	url    string
-	base   int64 // ids of tasks made so far
+	target string // JSON of what is called
+	base   int64  // ids of tasks made so far
 }
 
 // spec is the definition of every task of a measurement.
-const spec = `{"schedule":{"kind":"once","run_at":%q,"timezone":"UTC","misfire":"fire_once"},"target":{"kind":"http","url":%q},"policy":{"timeout_seconds":30,"retry":{"kind":"steps","max":3,"delays_seconds":[10,30,120]},"overlap":"skip","max_concurrent":1,"idempotent":true,"alert_level":"p2"}}`
+const spec = `{"schedule":{"kind":"once","run_at":%q,"timezone":"UTC","misfire":"fire_once"},"target":%s,"policy":{"timeout_seconds":30,"retry":{"kind":"steps","max":3,"delays_seconds":[10,30,120]},"overlap":"skip","max_concurrent":1,"idempotent":true,"alert_level":"p2"}}`
 
 // addTasks makes n tasks whose one slot is due at at(i).
 func (b *bench) addTasks(n int, at func(i int) time.Time) error {
@@ -95,7 +95,7 @@ func (b *bench) addTasks(n int, at func(i int) time.Time) error {
 	now := time.Now().UnixMilli()
 	for i := range n {
 		id, due := b.base+int64(i)+1, at(i)
-		def := fmt.Sprintf(spec, due.UTC().Format(time.RFC3339), b.url)
+		def := fmt.Sprintf(spec, due.UTC().Format(time.RFC3339), b.target)
 		_, e1 := tx.Exec("INSERT INTO tasks (id, team_id, code, name, enabled, version, kind, queue, timezone, spec, next_fire_at, created_at, updated_at) VALUES (?,1,?,?,1,1,'once','default','UTC',?,?,?,?)",
 			id, fmt.Sprintf("bench.%d", id), "bench", def, due.UnixMilli(), now, now)
 		_, e2 := tx.Exec("INSERT INTO task_gates (task_id) VALUES (?)", id)
