@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -230,6 +231,13 @@ func (c *cli) demo(ctx context.Context) error {
 		return fmt.Errorf("make the demo's folder: %w", err)
 	}
 	defer os.RemoveAll(cfg.DataDir)
+	var commands string
+	if runtime.GOOS == "linux" { // elsewhere none can be run
+		if commands, err = demo.WriteCommands(cfg.DataDir); err != nil {
+			return err
+		}
+		cfg.Shell.Enabled, cfg.Shell.Folders, cfg.Shell.User = true, []string{commands}, ""
+	}
 	cfg.Environment, cfg.Database.DSN, cfg.Redis.Addr, cfg.Redis.Addrs = "demo", "", "", nil
 	target, err := demo.NewTarget()
 	if err != nil {
@@ -238,21 +246,10 @@ func (c *cli) demo(ctx context.Context) error {
 	defer target.Close()
 	s := newServer(cfg, newLog(cfg, os.Stderr), os.Stdout)
 	s.ready = func(ctx context.Context, p *parts) error {
-		team, err := p.people.Teams.EnsureDefault(ctx)
-		if err != nil {
-			return err
-		}
-		password := newID()
-		if _, err := p.people.Users.Create(ctx, command.Actor(), access.NewUser{Login: "demo", Name: "Demo", Password: password, Admin: true}); err != nil {
-			return err
-		}
-		fmt.Printf("Sign in as demo with the password %s\nThe target of its tasks: %s\n", password, target.URL())
-		if err := demo.Fill(ctx, p.tasks, command.Actor(), team.Code, target.URL(), p.clock.Now()); err != nil {
-			return err
-		}
-		return demo.FillAlerts(ctx, demo.AlertsOptions{
-			Alerts: p.alerts, Cases: p.ledger, By: command.Actor(), Team: team, Base: target.URL(), NewID: newID, Now: p.clock.Now(),
-		})
+		return demo.House{
+			People: p.people, Tasks: p.tasks, Alerts: p.alerts, Cases: p.ledger, By: command.Actor(),
+			Base: target.URL(), Commands: commands, NewID: newID, Now: p.clock.Now, Out: os.Stdout,
+		}.Furnish(ctx)
 	}
 	return s.run(ctx)
 }

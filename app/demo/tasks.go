@@ -16,10 +16,11 @@ type tasks interface {
 	Trigger(ctx context.Context, by access.Actor, code string, r sched.TriggerRequest) (sched.Instance, bool, error)
 }
 
-// Fill makes a dozen live tasks of every kind that there is, calling the target at
-// base, and triggers those that run on request.
-func Fill(ctx context.Context, s tasks, by access.Actor, team, base string, now time.Time) error {
-	for _, w := range specs(team, base, now) {
+// fill makes live tasks of every kind that there is, and triggers those that
+// run on request.
+func (h House) fill(ctx context.Context, team string) error {
+	s, by := h.Tasks, h.By
+	for _, w := range h.specs(team) {
 		if _, err := s.Create(ctx, by, w); err != nil {
 			return fmt.Errorf("make demo task %s: %w", w.Code, err)
 		}
@@ -40,13 +41,20 @@ func Fill(ctx context.Context, s tasks, by access.Actor, team, base string, now 
 			return fmt.Errorf("trigger a demo task: %w", err)
 		}
 	}
-	if _, _, err := s.Trigger(ctx, by, "report.month-end", sched.TriggerRequest{}); err != nil {
-		return fmt.Errorf("trigger a demo task: %w", err)
+	once := []string{"report.month-end"}
+	if h.Commands != "" {
+		once = append(once, "warehouse.print-labels")
+	}
+	for _, code := range once {
+		if _, _, err := s.Trigger(ctx, by, code, sched.TriggerRequest{}); err != nil {
+			return fmt.Errorf("trigger a demo task: %w", err)
+		}
 	}
 	return nil
 }
 
-func specs(team, base string, now time.Time) []sched.TaskSpec {
+func (h House) specs(team string) []sched.TaskSpec {
+	base, now := h.Base, h.Now()
 	cron := func(line, zone string) sched.ScheduleSpec {
 		return sched.ScheduleSpec{Kind: sched.KindCron, Cron: line, Timezone: zone}
 	}
@@ -80,6 +88,7 @@ func specs(team, base string, now time.Time) []sched.TaskSpec {
 		{Code: "release.warm-caches", Name: "Warm the caches after the release", Owner: "platform", Tags: []string{"release"},
 			Schedule: sched.ScheduleSpec{Kind: sched.KindOnce, RunAt: now.Add(2 * time.Minute)}, Target: call(base, "ok"), Policy: again(5)},
 	}
+	list = append(list, commands(h.Commands)...)
 	for i := range list {
 		list[i].Team = team
 	}

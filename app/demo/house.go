@@ -1,0 +1,46 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"ax/app/access"
+	"ax/app/alert"
+)
+
+// House is an empty installation to be furnished. Commands is the folder of
+// WriteCommands, or empty where no command can be run; all else is required.
+type House struct {
+	People   access.Services
+	Tasks    tasks
+	Alerts   alert.Services
+	Cases    casebook
+	By       access.Actor
+	Base     string // of the target
+	Commands string
+	NewID    func() string // UUIDv7
+	Now      func() time.Time
+	Out      io.Writer // what the person at the terminal is to read
+}
+
+// Furnish makes a person to sign in as, tasks of every kind, runs, and a past
+// of alerts.
+func (h House) Furnish(ctx context.Context) error {
+	team, err := h.People.Teams.EnsureDefault(ctx)
+	if err != nil {
+		return err
+	}
+	password := h.NewID()
+	if _, err := h.People.Users.Create(ctx, h.By, access.NewUser{Login: "demo", Name: "Demo", Password: password, Admin: true}); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(h.Out, "Sign in as demo with the password %s\nThe target of its tasks: %s\n", password, h.Base); err != nil {
+		return err
+	}
+	if err := h.fill(ctx, team.Code); err != nil {
+		return err
+	}
+	return FillAlerts(ctx, AlertsOptions{Alerts: h.Alerts, Cases: h.Cases, By: h.By, Team: team, Base: h.Base, NewID: h.NewID, Now: h.Now()})
+}
