@@ -26,6 +26,7 @@ func TestF33ACommandThatMustNotRepeatRunsOnceWhateverBecomesOfItsWorker(t *testi
 			a := newAx(t, plainAx.build(t), "AX_SHELL_ENABLED=true", "AX_SHELL_FOLDERS="+folder, "AX_SHELL_KILL_GRACE=300ms", "AX_WORKER_SHUTDOWN_GRACE=500ms")
 			a.start()
 			a.prepare()
+			a.say("", "team", "commands", "default", "on")
 			a.task("once", "", func(w map[string]any) {
 				w["target"] = map[string]any{"kind": "shell", "command": script}
 				w["policy"] = map[string]any{"idempotent": false, "timeout_seconds": 120}
@@ -60,6 +61,7 @@ func TestANodeWithoutCommandsLeavesThemWaiting(t *testing.T) {
 	a := newAx(t, plainAx.build(t))
 	a.start()
 	a.prepare()
+	a.say("", "team", "commands", "default", "on")
 	a.task("close", "", func(w map[string]any) {
 		w["target"] = map[string]any{"kind": "shell", "command": "/opt/jobs/close.sh"}
 	})

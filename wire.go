@@ -87,7 +87,7 @@ func build(c config, log *slog.Logger, d *db.DB, r *jobs.Redis) (*parts, error) 
 	if p.people, err = newPeople(d, p.vault, clock.Now); err != nil {
 		return nil, err
 	}
-	if p.shell, err = jobs.NewShell(jobs.ShellExecOptions{Shell: c.Shell, DataDir: c.DataDir, Outputs: d, Secrets: p.people.Secrets, Now: clock.Now, Log: log}); err != nil {
+	if p.shell, err = jobs.NewShell(jobs.ShellExecOptions{Shell: c.Shell, DataDir: c.DataDir, Teams: d, Outputs: d, Secrets: p.people.Secrets, Now: clock.Now, Log: log}); err != nil {
 		return nil, err
 	}
 	p.buildEngine()

@@ -7,12 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"ax/app/access"
 	"ax/app/sched"
 )
 
 func TestAnOwnerMakesATaskThatRunsACommandAndAnEditorDoesNot(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
+	h.openCommands()
 	fields := taskFields("target.kind", "shell", "target.command", "/opt/jobs/close.sh", "target.args", "--day\n; touch x\r\n", "target.input", "env", "target.success_codes", "0, 3")
 	refused := h.as("editor").post("/tasks/new", fields...)
 	require.Equal(t, http.StatusForbidden, refused.status)
@@ -37,10 +39,48 @@ func TestAnOwnerMakesATaskThatRunsACommandAndAnEditorDoesNot(t *testing.T) {
 	require.Contains(t, fieldError(wrong, "target.success_codes"), "is no number")
 }
 
+// openCommands lets the team's tasks run commands, as an administrator does.
+func (h *house) openCommands() {
+	h.t.Helper()
+	got := h.as("admin").post("/teams/payments/commands", "commands", "on", "commands_reason", "nightly scripts")
+	require.Equal(h.t, "/teams/payments", got.location())
+}
+
+// Commands are enabled per node by its configuration, and per team by an
+// administrator (security.md item 44).
+func TestAnAdministratorOpensCommandsToATeam(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	fields := taskFields("target.kind", "shell", "target.command", "/opt/jobs/close.sh")
+	owner := h.as("owner")
+	closed := owner.post("/tasks/new", fields...)
+	require.Equal(t, http.StatusUnprocessableEntity, closed.status)
+	require.Contains(t, closed.body, "This team may not run commands.")
+	for who, want := range map[string]int{"owner": 403, "editor": 403, "auditor": 403, "nobody": 404} {
+		require.Equal(t, want, h.as(who).post("/teams/payments/commands", "commands", "on", "commands_reason", "x").status, who)
+	}
+	admin := h.as("admin")
+	require.Contains(t, fieldError(admin.post("/teams/payments/commands", "commands", "on"), "commands_reason"), "A reason is needed")
+	require.Contains(t, owner.get("/teams/payments").text("[data-test=commands]"), "may not run commands")
+
+	h.openCommands()
+	require.Contains(t, owner.get("/teams/payments").text("[data-test=commands]"), "may run commands of nodes that allow it")
+	require.Equal(t, http.StatusSeeOther, owner.post("/tasks/new", fields...).status)
+	found, err := h.opt.Audit.List(t.Context(), root, access.AuditFilter{Team: h.team.ID, Action: "team.open_commands"}, 0, 1)
+	require.NoError(t, err)
+	require.Equal(t, "nightly scripts", found.Entries[0].Reason)
+	require.Equal(t, []access.Change{{Field: "commands", Old: "false", New: "true"}}, found.Entries[0].Changes)
+	require.Contains(t, admin.get("/audit").body, "Opened commands to the team")
+
+	admin.post("/teams/payments/commands", "commands", "off", "commands_reason", "no more")
+	require.Contains(t, admin.get("/teams/payments").text("[data-test=commands]"), "may not run commands")
+}
+
 func TestTheOutputOfACommandIsOnItsPageAndInAFile(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	h.found()
+	h.openCommands()
 	h.task("orders.close", func(w *sched.TaskSpec) {
 		w.Target = sched.TargetSpec{Kind: sched.TargetShell, Command: "/opt/jobs/close.sh"}
 		w.Policy.TimeoutSeconds = new(60)

@@ -244,6 +244,10 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 // nodes the form still works.
 func (a *App) shellChoice(c *gin.Context, team int64) views.ShellChoice {
 	out := views.ShellChoice{Owner: actor(c).Can(access.EditShell, team)}
+	out.Team = team == 0
+	for _, t := range teamsOf(c) {
+		out.Team = out.Team || t.ID == team && t.Commands
+	}
 	if team == 0 {
 		out.Owner = mayAnywhere(actor(c), access.EditShell) // the team may still be chosen
 	}

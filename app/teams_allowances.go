@@ -23,6 +23,24 @@ func (a *App) openRange(c *gin.Context) (reply, error) {
 	return goTo("/teams/%s", team.Code), nil
 }
 
+// setCommands opens commands of nodes to the team's tasks, or closes them.
+func (a *App) setCommands(c *gin.Context) (reply, error) {
+	team, f, err := a.teamForm(c, access.Administer)
+	if err != nil {
+		return reply{}, err
+	}
+	on, reason := f.text("commands") == "on", f.text("commands_reason")
+	if err := renamed(a.teams.SetCommands(c.Request.Context(), actor(c), team, on, reason), "reason", "commands_reason"); err != nil {
+		return a.teamAgain(c, team, views.FormCommands, err, func(v *views.TeamValues) { v.CommandsReason = reason })
+	}
+	if on {
+		a.flash(c, "Tasks of the team may run commands of nodes now")
+	} else {
+		a.flash(c, "Tasks of the team run no more commands")
+	}
+	return goTo("/teams/%s", team.Code), nil
+}
+
 // closeRange takes a range out of the team's list.
 func (a *App) closeRange(c *gin.Context) (reply, error) {
 	team, f, err := a.teamForm(c, access.Administer)

@@ -30,7 +30,7 @@ func TestAnAdministratorOpensARangeToATeamAndTheTeamSeesIt(t *testing.T) {
 	for _, who := range []string{"viewer", "owner", "auditor"} {
 		page = h.as(who).get("/teams/payments")
 		require.Equal(t, []string{"10.20.0.0/16 order services, by admin"}, page.texts("[data-test=allowance]"))
-		require.Contains(t, page.text("#targets"), "An administrator opens ranges.")
+		require.Contains(t, page.text("#targets"), "An administrator opens ranges and commands.")
 		require.Empty(t, page.texts("dialog#open-range, dialog#close-range"))
 	}
 	require.Empty(t, admin.get("/teams/store").texts("[data-test=allowance]"), "another team's list")

@@ -25,6 +25,7 @@ func (a *App) teamRoutes() []route {
 		{http.MethodPost, "/teams/:team/tokens/:id/revoke", (*App).revokeToken, access.ManageTeam, false},
 		{http.MethodPost, "/teams/:team/allowances", (*App).openRange, access.Administer, false},
 		{http.MethodPost, "/teams/:team/allowances/remove", (*App).closeRange, access.Administer, false},
+		{http.MethodPost, "/teams/:team/commands", (*App).setCommands, access.Administer, false},
 		{http.MethodPost, "/teams/:team/secrets", (*App).addSecret, access.ManageSecrets, false},
 		{http.MethodPost, "/teams/:team/secrets/change", (*App).changeSecret, access.ManageSecrets, false},
 		{http.MethodPost, "/teams/:team/secrets/remove", (*App).removeSecret, access.ManageSecrets, false},

@@ -17,13 +17,14 @@ type teamRow struct {
 	Code      string
 	Name      string
 	CreatedAt Millis
+	Commands  bool
 }
 
 // TableName is read by GORM.
 func (teamRow) TableName() string { return "teams" }
 
 func (r teamRow) team() access.Team {
-	return access.Team{ID: r.ID, Code: r.Code, Name: r.Name, CreatedAt: r.CreatedAt.Time}
+	return access.Team{ID: r.ID, Code: r.Code, Name: r.Name, CreatedAt: r.CreatedAt.Time, Commands: r.Commands}
 }
 
 // Teams lists the teams within the scope by code.

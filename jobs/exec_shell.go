@@ -26,11 +26,17 @@ type teamSecrets interface {
 	Plain(ctx context.Context, team int64) ([]string, error)
 }
 
+// commandTeams tell whether tasks of a team may run commands.
+type commandTeams interface {
+	RunsCommands(ctx context.Context, team int64) (bool, error)
+}
+
 // ShellExecOptions of the executor of commands. All but Secrets are required
 // where commands are enabled.
 type ShellExecOptions struct {
 	Shell   ShellOptions
-	DataDir string      // ax's own folder
+	DataDir string // ax's own folder
+	Teams   commandTeams
 	Outputs outputStore // where what commands print is kept
 	Secrets teamSecrets // nil: nothing is masked
 	Now     func() time.Time
@@ -68,6 +74,9 @@ func (s *Shell) Execute(ctx context.Context, call sched.Call) sched.Result {
 	if s.run == nil {
 		return unsent(errors.New("this node runs no commands (shell.enabled)"))
 	}
+	if err := s.allowed(ctx, call.TeamID); err != nil {
+		return unsent(err)
+	}
 	secrets, err := s.secrets(ctx, call.TeamID)
 	if err != nil {
 		return unsent(fmt.Errorf("read what is to be masked in the output: %w", err))
@@ -92,6 +101,18 @@ func (s *Shell) Execute(ctx context.Context, call sched.Call) sched.Result {
 		r.Response = showExit(exit) + "\n\n" + out.excerpt()
 	}
 	return r
+}
+
+// allowed looks at each run: what an administrator took back is over at once.
+func (s *Shell) allowed(ctx context.Context, team int64) error {
+	ok, err := s.o.Teams.RunsCommands(ctx, team)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errors.New("the team may not run commands (an administrator can open them on its page)")
+	}
+	return nil
 }
 
 // secrets of the team, longest first, in the ways in which they may be printed.

@@ -88,7 +88,7 @@ func shellOf(t *testing.T, change ...func(*jobs.ShellExecOptions)) (*jobs.Shell,
 	require.NoError(t, os.Chmod(folder, 0o755))
 	o := jobs.ShellExecOptions{
 		Shell:   jobs.ShellOptions{Enabled: true, Folders: []string{folder}, KillGrace: 300 * time.Millisecond, Output: "512KB"},
-		DataDir: t.TempDir(), Outputs: store, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		DataDir: t.TempDir(), Teams: shellTeams{1}, Outputs: store, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}
 	for _, c := range change {
 		c(&o)
@@ -298,4 +298,26 @@ func TestHeadAndTailMeetWhereNothingWasCut(t *testing.T) {
 		require.Equal(t, strings.Repeat("0123456789\n", n/11+1)[:n], store.all(), "%d bytes", n)
 	}
 	runtime.GC()
+}
+
+// shellTeams are the teams that may run commands.
+type shellTeams []int64
+
+func (s shellTeams) RunsCommands(_ context.Context, team int64) (bool, error) {
+	if s == nil {
+		return false, errors.New("the ledger is away")
+	}
+	return slices.Contains(s, team), nil
+}
+
+// What an administrator took back is over at the next run (security.md item 44).
+func TestOnlyTeamsThatMayRunCommandsDo(t *testing.T) {
+	for want, teams := range map[string]shellTeams{
+		"the team may not run commands (an administrator can open them on its page)": {2}, "the ledger is away": nil,
+	} {
+		s, store, folder := shellOf(t, func(o *jobs.ShellExecOptions) { o.Teams = teams })
+		r := s.Execute(t.Context(), shellCall(putScript(t, folder, "touch ran")))
+		require.Equal(t, sched.Result{Outcome: sched.OutcomeFailed, Definite: true, Error: want}, r)
+		require.Empty(t, store.all())
+	}
 }

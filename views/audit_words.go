@@ -52,6 +52,8 @@ var auditWords = map[string]string{
 	"invitation.withdraw": msg("Withdrew the invitation of"),
 	"allowance.create":    msg("Opened the range"),
 	"allowance.delete":    msg("Closed the range"),
+	"team.open_commands":  msg("Opened commands to the team"),
+	"team.close_commands": msg("Closed commands to the team"),
 	"setup.link":          msg("Created the setup link"),
 
 	"task.create":  msg("Created the task"),

@@ -17,14 +17,14 @@ func shownCommand() sched.Target {
 
 func shownCommandForm(errors []fault.FieldError) TaskFormPage {
 	p := shownNewTask()
-	p.Errors, p.Shell = errors, ShellChoice{Nodes: true, Owner: true}
+	p.Errors, p.Shell = errors, ShellChoice{Nodes: true, Owner: true, Team: true}
 	p.Values.target(shownCommand())
 	return p
 }
 
 func shownNoCommandForm() TaskFormPage {
 	p := shownNewTask()
-	p.Errors, p.Shell = nil, ShellChoice{Owner: true}
+	p.Errors, p.Shell = nil, ShellChoice{Owner: true, Team: true}
 	return p
 }
 

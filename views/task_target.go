@@ -50,11 +50,12 @@ func codesText(codes []int) string {
 type ShellChoice struct {
 	Nodes bool // some node runs them
 	Owner bool // the person may make such tasks
+	Team  bool // an administrator opened them to the team, or it may still be chosen
 }
 
 // offersShell tells whether the form has the card of commands.
 func (p TaskFormPage) offersShell() bool {
-	return p.Shell.Nodes && p.Shell.Owner || p.Values.Shell()
+	return p.Shell.Nodes && p.Shell.Team && p.Shell.Owner || p.Values.Shell()
 }
 
 func targetCards(ctx context.Context) []ui.Card {

@@ -61,6 +61,7 @@ type TeamValues struct {
 	TokenName, TokenRole, TokenEnd string
 	Prefix, OpenReason             string
 	Range, CloseReason             string
+	CommandsReason                 string
 	SecretName, SecretHosts        string
 	ChangeSecret, ChangeHosts      string
 	RemoveSecret                   string
@@ -68,12 +69,13 @@ type TeamValues struct {
 
 // The forms of a team page.
 const (
-	FormMember = "add-member"
-	FormInvite = "invite"
-	FormToken  = "new-token"
-	FormRename = "rename"
-	FormOpen   = "open-range"
-	FormClose  = "close-range"
+	FormMember   = "add-member"
+	FormInvite   = "invite"
+	FormToken    = "new-token"
+	FormRename   = "rename"
+	FormOpen     = "open-range"
+	FormCommands = "commands"
+	FormClose    = "close-range"
 
 	FormSecret       = "set-secret"
 	FormChangeSecret = "change-secret"

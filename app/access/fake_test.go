@@ -297,6 +297,15 @@ func (m *memory) RenameTeam(_ context.Context, id int64, name string, entry func
 	return nil
 }
 
+func (m *memory) SetTeamCommands(_ context.Context, id int64, on bool, entry func(bool) Entry) error {
+	defer m.lock()()
+	t := m.teams[id]
+	m.record(entry(t.Commands), "team", id)
+	t.Commands = on
+	m.teams[id] = t
+	return nil
+}
+
 func (m *memory) Members(_ context.Context, team int64) ([]Member, error) {
 	defer m.lock()()
 	var out []Member

@@ -20,6 +20,7 @@ type Team struct {
 	Code      string // unique, never changes
 	Name      string
 	CreatedAt time.Time
+	Commands  bool // whether its tasks may run commands of nodes
 }
 
 // Object of the team in an audit row.
@@ -44,6 +45,8 @@ type teamStore interface {
 	InsertTeam(ctx context.Context, t Team, e Entry) (int64, error)
 	// RenameTeam asks for the audit row of the change from the present name.
 	RenameTeam(ctx context.Context, id int64, name string, entry func(was string) Entry) error
+	// SetTeamCommands asks for the audit row of the change from the present.
+	SetTeamCommands(ctx context.Context, id int64, on bool, entry func(was bool) Entry) error
 	// Members of a team, by login.
 	Members(ctx context.Context, team int64) ([]Member, error)
 	UserByLogin(ctx context.Context, login string) (Person, error)

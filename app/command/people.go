@@ -27,9 +27,9 @@ func Actor() access.Actor {
 	return access.Actor{Kind: access.System, Name: "command line", Address: "local"}
 }
 
-// Commands are user, token and setup-link.
+// Commands are user, token, team and setup-link.
 func (p People) Commands() []*cobra.Command {
-	return []*cobra.Command{p.userCommand(), p.tokenCommand(), p.linkCommand()}
+	return []*cobra.Command{p.userCommand(), p.tokenCommand(), p.linkCommand(), p.teamCommand()}
 }
 
 func (p People) linkCommand() *cobra.Command {

@@ -32,6 +32,11 @@ func (h House) Furnish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if h.Commands != "" {
+		if err := h.People.Teams.SetCommands(ctx, h.By, team, true, "the demo's own commands"); err != nil {
+			return err
+		}
+	}
 	password := h.NewID()
 	if _, err := h.People.Users.Create(ctx, h.By, access.NewUser{Login: "demo", Name: "Demo", Password: password, Admin: true}); err != nil {
 		return err

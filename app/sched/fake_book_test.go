@@ -48,7 +48,7 @@ func newBook() *book {
 	t := taskOf(cronOf("0 2 * * *", "UTC"))
 	in := requestOf(t, noon())
 	return &book{
-		teams:     map[string]access.Team{"shop": {ID: shop, Code: "shop"}, "depot": {ID: depot, Code: "depot"}},
+		teams:     map[string]access.Team{"shop": {ID: shop, Code: "shop", Commands: true}, "depot": {ID: depot, Code: "depot", Commands: true}},
 		tasks:     map[string]Task{t.Code: t},
 		instances: map[string]Instance{in.ID: in},
 		letters:   map[int64]Letter{5: {ID: 5, TaskID: t.ID, TeamID: shop, BizID: in.BizID, InstanceID: in.ID, Status: LetterOpen, Version: 2}},
@@ -64,6 +64,15 @@ func (b *book) Secrets(_ context.Context, team int64) ([]access.Secret, error) {
 		return nil, b.fail["Secrets"]
 	}
 	return b.secrets, b.fail["Secrets"]
+}
+
+func (b *book) RunsCommands(_ context.Context, team int64) (bool, error) {
+	for _, t := range b.teams {
+		if t.ID == team {
+			return t.Commands, b.fail["RunsCommands"]
+		}
+	}
+	return false, b.fail["RunsCommands"]
 }
 
 func (b *book) Team(_ context.Context, code string) (access.Team, error) {

@@ -205,3 +205,25 @@ func TestANodeSaysWhetherItRunsCommands(t *testing.T) {
 	require.False(t, NodeInfo{Labels: []string{LabelShell}}.OnShell(), "it takes no work")
 	require.False(t, NodeInfo{Slots: 4}.OnShell())
 }
+
+func TestATeamWithoutCommandsGetsNoTaskThatRunsThem(t *testing.T) {
+	o := newOffice()
+	o.book.teams["shop"] = access.Team{ID: shop, Code: "shop"}
+	w := command()
+	w.Code = "another"
+	_, err := o.tasks.Create(t.Context(), as(access.Owner), w)
+	require.Equal(t, "target.kind", fault.Fields(err)[0].Name)
+	w.Version, w.Code = 1, ""
+	_, err = o.tasks.Update(t.Context(), as(access.Owner), "close-orders", w)
+	require.Equal(t, "target.kind", fault.Fields(err)[0].Name)
+	requireUntouched(t, o)
+
+	o.book.teams["shop"] = access.Team{ID: shop, Code: "shop", Commands: true}
+	o.book.teams["depot"] = access.Team{ID: depot, Code: "depot"}
+	task := o.book.tasks["close-orders"]
+	task.Spec.Target = Target{Kind: TargetShell, Command: "/opt/jobs/close.sh"}
+	o.book.tasks[task.Code] = task
+	_, err = o.tasks.Move(t.Context(), inBoth(access.Owner, access.Owner), "close-orders", TeamMove{Team: "depot"})
+	require.Equal(t, fault.KindInvalid, fault.KindOf(err))
+	requireUntouched(t, o)
+}

@@ -14,8 +14,11 @@ import (
 // targetFor refuses a target of which can be told already that its calls won't
 // be made: an address that the team may not call, or a secret that it hasn't
 // or that isn't for this host. A name is judged when it is called, by where it
-// leads then. Faults: Invalid (target.url, target.headers).
+// leads then. Faults: Invalid (target.kind, target.url, target.headers).
 func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
+	if w.Kind == TargetShell && team != 0 {
+		return s.commandsFor(ctx, team)
+	}
 	u, err := url.Parse(w.URL)
 	if w.Kind != TargetHTTP || team == 0 || err != nil {
 		return nil // said by others
@@ -29,6 +32,16 @@ func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
 		return err
 	}
 	return fault.Invalid(slices.Concat(badURL, badHeaders)...)
+}
+
+// commandsFor refuses commands to a team that an administrator didn't open them
+// to. Each run looks again.
+func (s *Tasks) commandsFor(ctx context.Context, team int64) error {
+	ok, err := s.store.RunsCommands(ctx, team)
+	if err != nil || ok {
+		return err
+	}
+	return fault.Invalid(fault.Field("target.kind", "This team may not run commands. An administrator can open them on the team’s page."))
 }
 
 func (s *Tasks) addressFor(ctx context.Context, team int64, u *url.URL) ([]fault.FieldError, error) {

@@ -54,6 +54,8 @@ type taskStore interface {
 	Trigger(ctx context.Context, in Instance, e access.Entry) (Instance, bool, error)
 	Calendar(ctx context.Context, code string) (*calendar.Calendar, error)
 	Secrets(ctx context.Context, team int64) ([]access.Secret, error)
+	// RunsCommands tells whether tasks of the team may run commands.
+	RunsCommands(ctx context.Context, team int64) (bool, error)
 }
 
 // handover sends what a use case just committed.

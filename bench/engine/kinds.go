@@ -86,6 +86,10 @@ func world(o options, dir string, env ...string) (p *processes, b *bench, base s
 	if err != nil {
 		return nil, nil, "", p.stop, err
 	}
+	_, err = ledger.Exec("INSERT INTO teams (id, code, name, created_at, commands) VALUES (1,'bench','bench',0,1)")
+	if err != nil {
+		return nil, nil, "", p.stop, err
+	}
 	return p, &bench{ledger: ledger, p: p}, base, func() { _ = ledger.Close(); p.stop() }, nil
 }
 
