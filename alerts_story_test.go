@@ -34,21 +34,8 @@ func newWatch(t *testing.T) *watch {
 	a, redis := onServers(t, plainAx.build(t))
 	a.start()
 	w := &watch{ax: a, t: t, redis: redis, hook: robottest.Webhook(t, robottest.Options{Key: hookKey, Plain: true})}
-	var link []string
-	require.Eventually(t, func() bool {
-		link = setupLink.FindStringSubmatch(a.log.String())
-		return link != nil
-	}, 10*time.Second, 50*time.Millisecond, "the start prints the setup link")
 	w.browser = newBrowser(t, "http://"+a.addr)
-	w.open(link[1])
-	w.fill("main form", map[string]string{
-		"name": "Ada Lovelace", "login": "ada", "password": "a long enough password", "team_name": "Payments", "team_code": "payments", "zone": "Asia/Shanghai", "language": "en",
-	})
-	if strings.HasPrefix(w.where(), "/login") {
-		w.fill("main form", map[string]string{"login": "ada", "password": "a long enough password"})
-	}
-	w.waits("location.pathname === '/'")
-	a.token = a.say("", "token", "create", "--team", "payments", "--role", "owner")
+	signIn(t, a, w.browser)
 	w.connect()
 	return w
 }

@@ -112,6 +112,26 @@ func (b *browser) fair(name string) {
 
 var setupLink = regexp.MustCompile(`http://\S+(/setup\?token=\S+)`)
 
+// signIn makes the first person and the team payments by the setup link, in the
+// browser, and an owner's token for the API.
+func signIn(t *testing.T, a *ax, b *browser) {
+	t.Helper()
+	var link []string
+	require.Eventually(t, func() bool {
+		link = setupLink.FindStringSubmatch(a.log.String())
+		return link != nil
+	}, 10*time.Second, 50*time.Millisecond, "the start prints the setup link")
+	b.open(link[1])
+	b.fill("main form", map[string]string{
+		"name": "Ada Lovelace", "login": "ada", "password": "a long enough password", "team_name": "Payments", "team_code": "payments", "zone": "Asia/Shanghai", "language": "en",
+	})
+	if strings.HasPrefix(b.where(), "/login") {
+		b.fill("main form", map[string]string{"login": "ada", "password": "a long enough password"})
+	}
+	b.waits("location.pathname === '/'")
+	a.token = a.say("", "token", "create", "--team", "payments", "--role", "owner")
+}
+
 // The story of the product: set up, create a task, see it fail, read why,
 // write the solution, replay, see it succeed.
 func TestTheStoryInABrowser(t *testing.T) {
