@@ -48,8 +48,9 @@ type HTTPOptions struct {
 	Sampled func(instanceID string) bool
 }
 
-// HTTP calls HTTP targets (design.md section 11, "Callback"). It knows no
-// retries, redirects, proxies, cookies or compression.
+// HTTP calls HTTP targets (design.md section 11, "Callback"; docs/http.md). It
+// knows no retries, proxies or cookies, and follows redirects only where the
+// target says so.
 type HTTP struct {
 	o    HTTPOptions
 	kept *http.Transport // keeps connections
@@ -75,39 +76,67 @@ func (h *HTTP) Close() { h.kept.CloseIdleConnections() }
 type httpCall struct {
 	by      *http.Transport
 	team    int64
+	method  string
 	url     string
 	header  http.Header
 	body    []byte
 	secrets []string // not to be stored when the target sends them back
+	sealed  []string // headers that hold secrets
+	rules   *sched.HTTPRules
+
+	redirects, hops int      // that may be followed, and were
+	way             []string // where they led
+	strange         bool     // to another host than the task's
 }
 
-// Execute posts the call and waits for the whole answer, or ctx. It succeeds
-// only by a complete 2xx answer.
+// Execute sends the call and waits for the whole answer, or ctx. It succeeds
+// only by a complete answer of a status of success.
 func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
 	c, err := h.prepare(ctx, call)
 	if err != nil {
 		return unsent(err)
 	}
-	var r sched.Result
+	if c.rules != nil && (c.rules.CA != "" || c.rules.ClientCert != "") {
+		defer c.by.CloseIdleConnections()
+	}
+	shown := c.show()
+	for {
+		r, next := h.step(ctx, c)
+		if next == nil {
+			r.Request = shown + c.hopLines()
+			return r
+		}
+		c = *next
+	}
+}
+
+// step makes one call, by another connection when the kept one was closed
+// before a byte was written. next is the call that its redirect asks for.
+func (h *HTTP) step(ctx context.Context, c httpCall) (r sched.Result, next *httpCall) {
 	for range staleTries {
 		var stale bool
-		if r, stale = h.once(ctx, c); !stale {
+		if r, next, stale = h.once(ctx, c); !stale {
 			break
 		}
 	}
-	r.Request = c.show()
-	return r
+	return r, next
 }
 
 // once makes one try. Stale tells that a kept connection turned out closed
 // before a byte was written: nothing happened, and a fresh one will do.
-func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool) {
-	ctx = withTeam(ctx, c.team)
+func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, next *httpCall, stale bool) {
+	own := limitsOf(c.rules)
+	ctx = withTeam(context.WithValue(ctx, limitsKey{}, own), c.team)
 	mark := sentMark{may: func(to netip.AddrPort) error { return h.o.Egress.Check(ctx, c.team, to) }}
-	trace := &httptrace.ClientTrace{GotConn: mark.got}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(withEnd(ctx), trace), http.MethodPost, c.url, bytes.NewReader(c.body))
+	watched, begin, stop := own.watch(ctx)
+	defer stop()
+	trace := &httptrace.ClientTrace{
+		GotConn:              func(info httptrace.GotConnInfo) { mark.got(info); begin() },
+		GotFirstResponseByte: stop,
+	}
+	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(withEnd(watched), trace), c.method, c.url, bytes.NewReader(c.body))
 	if err != nil {
-		return unsent(err), false
+		return unsent(err), nil, false
 	}
 	req.Header = c.header.Clone()
 	// Without GetBody the transport can't send the request again by itself:
@@ -117,12 +146,28 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, stale bool
 	if err != nil {
 		sent := mark.sent()
 		if mark.refused != nil {
-			return broken(ctx, mark.refused, sent), false
+			return broken(ctx, mark.refused, sent), nil, false
 		}
-		return broken(ctx, err, sent), !sent && mark.reused && ctx.Err() == nil
+		if errors.Is(context.Cause(watched), errFirstByte) {
+			return sched.Result{Outcome: sched.OutcomeTimedOut, Definite: !sent, Error: fmt.Sprintf("no first byte of the answer within %s", own.firstByte)}, nil, false
+		}
+		return broken(ctx, err, sent), nil, !sent && mark.reused && ctx.Err() == nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return answered(ctx, resp, c.secrets), false
+	if moved(resp.StatusCode) && !c.rules.Accepts(resp.StatusCode) {
+		to, err := c.next(resp)
+		if err == nil {
+			return r, &to, false
+		}
+		r = answered(ctx, resp, c)
+		if r.Definite {
+			r.Error = oneLine("answered " + status(resp) + "; " + err.Error())
+		}
+		return r, nil, false
+	}
+	r = answered(ctx, resp, c)
+	r.RetryAfter = wantsQuiet(resp, h.o.Now())
+	return r, nil, false
 }
 
 // prepare builds what is sent. An error means that nothing can be.
@@ -134,17 +179,22 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
 		return httpCall{}, errors.New("the target's address must be http or https with a host and without user and password")
 	}
-	body, err := callBody(call)
+	rules := call.Target.HTTP
+	body, err := bodyOf(call)
 	if err != nil {
 		return httpCall{}, fmt.Errorf("write the body: %w", err)
 	}
 	now := h.o.Now()
-	c := httpCall{by: h.fresh, team: call.TeamID, url: u.String(), body: body, header: http.Header{}}
+	c := httpCall{by: h.fresh, team: call.TeamID, method: rules.MethodOf(), url: u.String(), body: body, header: http.Header{}, rules: rules}
 	if call.Idempotent {
 		c.by = h.kept
+		if rules != nil {
+			c.redirects = rules.Redirects
+		}
 	}
 	for name, value := range map[string]string{
 		"Content-Type":    "application/json",
+		"Accept-Encoding": "identity",
 		"User-Agent":      "ax/" + cmp.Or(h.o.Version, "dev"),
 		"Idempotency-Key": call.Key,
 		"Ax-Instance":     call.InstanceID,
@@ -163,6 +213,19 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 		c.secrets = append(c.secrets, call.ReceiptToken)
 	}
 	return c, h.fill(ctx, &c, call, u)
+}
+
+// bodyOf is what is sent: nothing with a GET, and with a DELETE only what the
+// target's rules say.
+func bodyOf(call sched.Call) ([]byte, error) {
+	rules := call.Target.HTTP
+	switch {
+	case rules != nil && rules.Body != "":
+		return rules.FillBody(call)
+	case rules.MethodOf() == http.MethodGet || rules.MethodOf() == http.MethodDelete:
+		return nil, nil
+	}
+	return callBody(call)
 }
 
 // callBody is the JSON that the target gets. The payload goes as it was
@@ -202,7 +265,7 @@ func (h *HTTP) traceparent(call sched.Call) string {
 
 // show is the request as it is stored: secrets masked, without the body.
 func (c httpCall) show() string {
-	lines := []string{"POST " + readable(c.url)}
+	lines := []string{c.method + " " + readable(c.url)}
 	names := make([]string, 0, len(c.header))
 	for name := range c.header {
 		names = append(names, name)

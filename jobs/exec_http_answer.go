@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -61,11 +62,15 @@ func reason(err error) string {
 
 // answered is the result when a status line and headers came: what the status
 // says if the body comes whole, else a failure that is not definite.
-func answered(ctx context.Context, resp *http.Response, secrets []string) sched.Result {
-	var body heldBody
+func answered(ctx context.Context, resp *http.Response, c httpCall) sched.Result {
+	secrets := c.secrets
+	body := heldBody{most: keptBody + keptSpare}
+	if c.rules.Decides() {
+		body.most = maxRead
+	}
 	// A 101 hands over the bare connection; there is no body to wait for.
 	if resp.StatusCode != http.StatusSwitchingProtocols {
-		body.read(resp.Body)
+		body.read(plainBody(resp))
 	}
 	excerpt, note := body.excerpt(secrets)
 	r := sched.Result{StatusCode: resp.StatusCode}
@@ -77,7 +82,7 @@ func answered(ctx context.Context, resp *http.Response, secrets []string) sched.
 		}
 	} else {
 		r.Definite = true
-		r.Outcome, r.Error = judge(resp, excerpt)
+		r.Outcome, r.Error = judge(resp, c, &body, excerpt)
 	}
 	r.Response = showHead(resp, secrets) + "\n\n" + excerpt + note
 	r.ResponseBytes = body.size
@@ -85,15 +90,25 @@ func answered(ctx context.Context, resp *http.Response, secrets []string) sched.
 }
 
 // judge says what a complete answer means.
-func judge(resp *http.Response, excerpt string) (sched.Outcome, string) {
+func judge(resp *http.Response, c httpCall, body *heldBody, excerpt string) (sched.Outcome, string) {
 	code := resp.StatusCode
+	awaits := code == http.StatusAccepted || c.rules != nil && c.rules.Await && c.rules.Accepts(code)
 	switch {
+	case awaits && c.strange:
+		return sched.OutcomeFailed, oneLine("answered " + status(resp) + " by another host than the task's, which can't send a receipt")
 	case code == http.StatusAccepted:
 		return sched.OutcomeAccepted, ""
-	case code >= 200 && code < 300:
+	case c.rules.Accepts(code):
+		if c.rules.Decides() && body.cut {
+			return sched.OutcomeFailed, fmt.Sprintf("the answer is longer than %d bytes, and its field %s decides", maxRead, c.rules.Field)
+		}
+		if why := c.rules.Refuse(body.kept.Bytes()); why != "" {
+			return sched.OutcomeFailed, oneLine(mask(why, c.secrets))
+		}
+		if awaits {
+			return sched.OutcomeAccepted, ""
+		}
 		return sched.OutcomeSucceeded, ""
-	case code >= 300 && code < 400:
-		return sched.OutcomeFailed, oneLine("answered " + status(resp) + "; redirects are not followed")
 	case strings.TrimSpace(excerpt) == "":
 		return sched.OutcomeFailed, oneLine("answered " + status(resp))
 	}
@@ -105,8 +120,35 @@ func status(resp *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 }
 
+// plainBody is the body, unpacked where the target packed it unasked. What it
+// unpacks to is capped like every body.
+func plainBody(resp *http.Response) io.Reader {
+	if !strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		return resp.Body
+	}
+	return &unpacked{from: resp.Body}
+}
+
+// unpacked begins to unpack when it is read: a body that isn't gzip breaks off.
+type unpacked struct {
+	from io.Reader
+	zip  *gzip.Reader
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.zip == nil {
+		z, err := gzip.NewReader(u.from)
+		if err != nil {
+			return 0, fmt.Errorf("unpack gzip: %w", err)
+		}
+		u.zip = z
+	}
+	return u.zip.Read(p)
+}
+
 // heldBody is a body as far as it came.
 type heldBody struct {
+	most int64 // of it that is kept
 	kept bytes.Buffer
 	size int64 // bytes read
 	cut  bool  // more than maxRead
@@ -115,7 +157,7 @@ type heldBody struct {
 
 func (b *heldBody) read(from io.Reader) {
 	limited := io.LimitReader(from, maxRead)
-	n, err := io.Copy(&b.kept, io.LimitReader(limited, keptBody+keptSpare))
+	n, err := io.Copy(&b.kept, io.LimitReader(limited, b.most))
 	b.size = n
 	if err == nil {
 		n, err = io.Copy(io.Discard, limited)

@@ -24,11 +24,11 @@ type dialer struct {
 
 // newTransport calls only where the address rules let it, over HTTP/1.1 and
 // verified TLS, without proxies and compression. roots and resolve may be nil:
-// the system's.
-func newTransport(e *Egress, roots *x509.CertPool, resolve *net.Resolver) *http.Transport {
+// the system's. own are certificates that ax shows.
+func newTransport(e *Egress, roots *x509.CertPool, resolve *net.Resolver, own ...tls.Certificate) *http.Transport {
 	dial := &dialer{
 		net: &net.Dialer{KeepAlive: 15 * time.Second, ControlContext: e.ControlContext, Resolver: resolve},
-		tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, NextProtos: []string{"http/1.1"}},
+		tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, Certificates: own, NextProtos: []string{"http/1.1"}},
 	}
 	plain := new(http.Protocols)
 	plain.SetHTTP1(true) // sentMark counts bytes of one connection per call
@@ -64,6 +64,8 @@ func bound(ctx context.Context) (context.Context, context.CancelFunc) {
 func (d *dialer) plain(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := bound(ctx)
 	defer cancel()
+	ctx, stop := within(ctx, func(l limits) time.Duration { return l.connect })
+	defer stop()
 	c, err := d.net.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -85,6 +87,8 @@ func (d *dialer) secure(ctx context.Context, network, address string) (net.Conn,
 		return nil, err
 	}
 	t := tls.Client(c, config)
+	ctx, stop := within(ctx, func(l limits) time.Duration { return l.tls })
+	defer stop()
 	if err := t.HandshakeContext(ctx); err != nil {
 		_ = c.Close()
 		return nil, err

@@ -24,6 +24,9 @@ type secrets interface {
 // error means that nothing may be sent.
 func (h *HTTP) fill(ctx context.Context, c *httpCall, call sched.Call, u *url.URL) error {
 	to := access.DestinationOf(u)
+	if err := h.transportOf(ctx, call, c, to); err != nil {
+		return err
+	}
 	for name, value := range call.Target.Headers {
 		filled, err := access.FillSecrets(value, func(secret string) (string, error) {
 			if h.o.Secrets == nil {
@@ -39,6 +42,9 @@ func (h *HTTP) fill(ctx context.Context, c *httpCall, call sched.Call, u *url.UR
 			return fmt.Errorf("header %s: %w", name, err)
 		}
 		c.header.Set(name, filled)
+		if filled != value {
+			c.sealed = append(c.sealed, name)
+		}
 	}
 	slices.SortFunc(c.secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	return nil

@@ -93,7 +93,7 @@ func TestTheTargetGetsWhatTheContractSays(t *testing.T) {
 		"Content-Type": "application/json", "User-Agent": "ax/1.2.3", "Idempotency-Key": "close-order/order-7",
 		"Ax-Instance": instanceID, "Ax-Attempt": "2", "Ax-Replay": "1", "Ax-Timestamp": "1796000000",
 		"Ax-Signature":   signer(t).Sign(time.Unix(sentAt, 0), instanceID, body),
-		"Ax-Receipt-Url": "https://ax.example/receipt", "Ax-Receipt-Token": "2.secret-token", "Accept-Encoding": "",
+		"Ax-Receipt-Url": "https://ax.example/receipt", "Ax-Receipt-Token": "2.secret-token", "Accept-Encoding": "identity",
 	} {
 		require.Equal(t, want, got.Header.Get(name), name)
 	}

@@ -161,10 +161,12 @@ func unwrapped(err error) error {
 // maxWait is the longest pause that a receiver can ask for.
 const maxWait = time.Hour
 
-// retryAfter reads seconds or a date; 0: nothing is asked for.
+// retryAfter reads seconds or a date, up to an hour (RFC 9110, section 10.2.3);
+// 0: nothing is asked for.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
-	if s, err := strconv.ParseInt(value, 10, 64); err == nil {
+	s, err := strconv.ParseInt(value, 10, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(max(s, 0), int64(maxWait/time.Second))) * time.Second
 	}
 	if at, err := http.ParseTime(value); err == nil {

@@ -17,7 +17,7 @@ import (
 // Bounds of secrets.
 const (
 	MaxSecrets     = 100  // of a team
-	MaxSecretValue = 4096 // bytes of a value
+	MaxSecretValue = 8192 // bytes of a value
 	maxSecretHosts = 10
 )
 

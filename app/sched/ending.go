@@ -17,6 +17,8 @@ const (
 	// OverdueAfter is how far past its deadline a running attempt without an
 	// answer is ended by its own node's audit (protocol.md, AUDIT).
 	OverdueAfter = 60 * time.Second
+	// MaxRetryAfter caps what a target's Retry-After may ask for (F30).
+	MaxRetryAfter = time.Hour
 	// maxError is the length of an instance's error line.
 	maxError = 500
 )
@@ -50,17 +52,18 @@ func (in Instance) Finish(r Result, p Policy, now time.Time) Ending {
 	case r.Outcome == OutcomeAccepted:
 		e.To, e.ReceiptDeadline = Awaiting, now.Add(ReceiptTimeout)
 	case in.Retries < p.Retry.Max && p.MayRepeat(r.Definite):
-		e.again(in, p, now)
+		e.again(in, p, now, min(r.RetryAfter, MaxRetryAfter))
 	default:
 		e.To = badState(r.Outcome)
 	}
 	return e
 }
 
-// again makes the ending a retry.
-func (e *Ending) again(in Instance, p Policy, now time.Time) {
+// again makes the ending a retry: by the policy, and not before the target
+// wants to be called again.
+func (e *Ending) again(in Instance, p Policy, now time.Time, wait time.Duration) {
 	e.To, e.Retries = Retrying, in.Retries+1
-	e.DueAt = ceilSecond(now.Add(p.Retry.Delay(e.Retries, in.ID)))
+	e.DueAt = ceilSecond(now.Add(max(wait, p.Retry.Delay(e.Retries, in.ID))))
 	e.LookAt = e.DueAt.Add(LookAgain)
 }
 
@@ -97,7 +100,7 @@ func (in Instance) Lose(p Policy, graceful bool, now time.Time) Ending {
 func (in Instance) MissReceipt(p Policy, now time.Time) Ending {
 	e := Ending{Outcome: OutcomeTimedOut, Retries: in.Retries, Deaths: in.Deaths, Error: "no receipt came in time"}
 	if p.Idempotent && in.Retries < p.Retry.Max {
-		e.again(in, p, now)
+		e.again(in, p, now, 0)
 	} else {
 		e.To = TimedOut
 	}

@@ -40,6 +40,9 @@ type Result struct {
 	Request       string // method, address, headers as sent; secrets masked
 	Response      string // head and start of the body, capped
 	ResponseBytes int64  // bytes of body read
+	// RetryAfter is how long the target asked to be left alone, at most
+	// MaxRetryAfter; 0: it didn't.
+	RetryAfter time.Duration
 }
 
 // Executor carries out calls of one target kind. Execute returns when the

@@ -87,6 +87,9 @@ func (t Target) Secrets() []string {
 		refs, _, _ := access.SecretRefs(value) // as validated
 		out = append(out, refs...)
 	}
+	if t.HTTP != nil && t.HTTP.ClientCert != "" {
+		out = append(out, t.HTTP.ClientCert)
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -58,6 +58,8 @@ type TargetSpec struct {
 	// Headers by name; names in any case.
 	Headers map[string]string `json:"headers,omitempty" doc:"Sent with each call. Credentials are named: {{secret:NAME}}, a secret of the team"`
 
+	HTTP *HTTPRules `json:"http,omitempty" doc:"How it is called and what counts as success, where that isn't the usual"`
+
 	Command      string     `json:"command,omitempty" doc:"shell: the whole path of a command that a node allows"`
 	Args         []string   `json:"args,omitempty" doc:"shell: arguments, passed as they are"`
 	Input        ShellInput `json:"input,omitempty" doc:"shell: how the payload comes: stdin (default), env (AX_PAYLOAD) or none"`
@@ -117,7 +119,7 @@ func (t Task) Written(team string) TaskSpec {
 // Written is the target as a form or a file begins from it.
 func (t Target) Written() TargetSpec {
 	return TargetSpec{
-		Kind: t.Kind, URL: t.URL, Headers: t.Headers,
+		Kind: t.Kind, URL: t.URL, Headers: t.Headers, HTTP: t.HTTP,
 		Command: t.Command, Args: t.Args, Input: t.Input, Container: t.Container, SuccessCodes: t.SuccessCodes,
 	}
 }

@@ -27,7 +27,7 @@ func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
 	if err != nil {
 		return err
 	}
-	badHeaders, err := s.secretsFor(ctx, team, u, w.Headers)
+	badHeaders, err := s.secretsFor(ctx, team, u, Target{Headers: w.Headers, HTTP: w.HTTP})
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (s *Tasks) addressFor(ctx context.Context, team int64, u *url.URL) ([]fault
 
 // secretsFor looks whether the team has the secrets that headers name, and
 // whether they are for the host of the address.
-func (s *Tasks) secretsFor(ctx context.Context, team int64, u *url.URL, headers map[string]string) ([]fault.FieldError, error) {
-	names := Target{Headers: headers}.Secrets()
+func (s *Tasks) secretsFor(ctx context.Context, team int64, u *url.URL, t Target) ([]fault.FieldError, error) {
+	names := t.Secrets()
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -87,7 +87,8 @@ func (s *Tasks) secretsFor(ctx context.Context, team int64, u *url.URL, headers 
 // What stays doesn't stand in the way of other changes, whatever was closed
 // meanwhile.
 func (s *Tasks) targetChange(ctx context.Context, old Task, w TargetSpec) error {
-	if w.URL == old.Spec.Target.URL && maps.Equal(w.Headers, old.Spec.Target.Headers) {
+	was := old.Spec.Target
+	if w.Kind == was.Kind && w.URL == was.URL && maps.Equal(w.Headers, was.Headers) && slices.Equal((Target{HTTP: w.HTTP}).Secrets(), (Target{HTTP: was.HTTP}).Secrets()) {
 		return nil
 	}
 	return s.targetFor(ctx, old.TeamID, w)

@@ -61,7 +61,7 @@ const (
 	TargetShell TargetKind = "shell"
 )
 
-// Target is what is called. HTTP: POST to URL (design.md section 11). Shell:
+// Target is what is called. HTTP: a call of URL (design.md section 11). Shell:
 // Command with Args on a node that allows it.
 type Target struct {
 	Kind TargetKind `json:"kind"`
@@ -69,6 +69,8 @@ type Target struct {
 	// Headers go with each call, by canonical name. A value may name secrets of
 	// the team as {{secret:NAME}}.
 	Headers map[string]string `json:"headers,omitempty"`
+	// HTTP are the rules of the call and its answer; nil: the usual ones.
+	HTTP *HTTPRules `json:"http,omitempty"`
 
 	Command string   `json:"command,omitempty"` // absolute
 	Args    []string `json:"args,omitempty"`    // as the command gets them

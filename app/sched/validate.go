@@ -72,6 +72,7 @@ func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
 		Payload:  bad.payload("payload", w.Payload),
 	}
 	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
+	bad.httpLimits(t.Spec.Target.HTTP, t.Spec.Policy)
 	if w.Target.Kind == TargetShell && w.Policy.TimeoutSeconds == nil {
 		bad.add("policy.timeout_seconds", "A command needs a time limit of its own")
 	}
@@ -144,7 +145,7 @@ func (p *problems) target(w TargetSpec) Target {
 		p.add("target.kind", "This must be http or shell; it is %q", string(w.Kind))
 	}
 	p.noShell(w)
-	return Target{Kind: w.Kind, URL: w.URL, Headers: p.headers("target.headers", w.Headers)}
+	return Target{Kind: w.Kind, URL: w.URL, Headers: p.headers("target.headers", w.Headers), HTTP: p.httpRules(w.HTTP)}
 }
 
 func (p *problems) httpURL(name, raw string) {
