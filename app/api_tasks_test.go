@@ -243,7 +243,7 @@ func TestABadTaskIsRefusedAtItsFieldsAndNotStored(t *testing.T) {
 		"a wrong scheme":               {orderWith("https://orders", "ftp://orders"), 422, []string{"target.url"}},
 		"a script":                     {orderWith("https://orders.example.com/close", "javascript:alert(1)"), 422, []string{"target.url"}},
 		"a password in the address":    {orderWith("https://orders", "https://a:b@orders"), 422, []string{"target.url"}},
-		"a shell":                      {orderWith(`"kind": "http"`, `"kind": "shell"`), 422, []string{"target.url", "target.command", "policy.timeout_seconds"}},
+		"a shell":                      {orderWith(`"kind": "http"`, `"kind": "shell"`), 422, []string{"target.kind", "target.url", "target.command", "policy.timeout_seconds"}},
 		"no queue of ours":             {orderWith(`"team"`, `"queue": "fast", "team"`), 422, []string{"queue"}},
 		"retries of unsafe work":       {orderWith(`{"idempotent": true}`, `{"idempotent": false, "retry": {"max": 3}}`), 422, []string{"policy.retry.max"}},
 		"a time out of range":          {orderWith(`{"idempotent": true}`, `{"idempotent": true, "timeout_seconds": 0}`), 422, []string{"policy.timeout_seconds"}},

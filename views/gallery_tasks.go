@@ -29,6 +29,8 @@ func taskExamples() []Example {
 		}))},
 		{Name: "task-new-no-command", Component: TaskForm(shownNoCommandForm())},
 		{Name: "task-command", Component: Task(shownCommandTask())},
+		{Name: "task-new-http-rules", Component: TaskForm(shownHTTPForm())},
+		{Name: "task-http-rules", Component: Task(shownHTTPTask())},
 		{Name: "task-edit", Component: TaskForm(shownEditTask())},
 		{Name: "task-edit-changed", Component: TaskForm(shownChangedTask())},
 		{Name: "task", Component: Task(shownTaskPage())},

@@ -24,6 +24,7 @@ type TaskValues struct {
 	URL, Headers, Payload, Queue string // headers as lines, Name: value
 	Command, Args, Input, Codes  string // arguments as lines
 	Container                    string
+	HTTP                         HTTPValues
 
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
@@ -61,6 +62,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 		Version: task.Version,
 	}
 	out.target(task.Spec.Target)
+	out.HTTP = v.httpValues(task.Spec.Target.HTTP)
 	out.Calendar, out.CalendarMode, out.CalendarMove = s.Calendar, cmp.Or(string(s.CalendarMode), string(sched.OnWorkdays)), cmp.Or(string(s.CalendarMove), string(sched.MoveDrop))
 	out.StartAt, out.EndAt, out.Jitter = localTime(s.StartAt, zone), localTime(s.EndAt, zone), v.spanOrNone(s.JitterSeconds)
 	out.Misfire, out.Overlap = cmp.Or(string(s.Misfire), string(sched.FireOnce)), string(p.Overlap)
@@ -80,7 +82,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 func (v Viewer) NewTaskValues(d sched.Defaults, team string) TaskValues {
 	out := TaskValues{
 		Team: team, Enabled: true, Kind: string(sched.KindCron), Zone: v.zone().String(),
-		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0",
+		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0", HTTP: v.httpValues(nil),
 		RetryKind: string(sched.RetrySteps), Timeout: v.Exactly(d.TimeoutSeconds), AlertLevel: string(sched.AlertP2),
 		FixedDelay: "false", CalendarMode: string(sched.OnWorkdays), CalendarMove: string(sched.MoveDrop),
 		Misfire: string(sched.FireOnce), Overlap: string(sched.OverlapSkip),
@@ -139,7 +141,7 @@ type formField struct {
 }
 
 // fieldLabels are the fields of the form, in its order.
-var fieldLabels = []formField{
+var fieldLabels = slices.Concat([]formField{
 	{"name", msg("Name"), func(v TaskValues) string { return v.Name }},
 	{"code", msg("Code"), func(v TaskValues) string { return v.Code }},
 	{"team", msg("Team"), func(v TaskValues) string { return v.Team }},
@@ -150,6 +152,7 @@ var fieldLabels = []formField{
 	{"target.kind", msg("Kind of target"), func(v TaskValues) string { return cmp.Or(v.Target, string(sched.TargetHTTP)) }},
 	{"target.url", msg("URL"), func(v TaskValues) string { return v.ofHTTP(v.URL) }},
 	{"target.headers", msg("Headers"), func(v TaskValues) string { return v.ofHTTP(v.Headers) }},
+}, httpLabels, []formField{
 	{"target.command", msg("Command"), func(v TaskValues) string { return v.ofShell(v.Command) }},
 	{"target.args", msg("Arguments"), func(v TaskValues) string { return v.ofShell(v.Args) }},
 	{"target.input", msg("How the payload comes"), func(v TaskValues) string { return v.ofShell(v.Input) }},
@@ -185,7 +188,7 @@ var fieldLabels = []formField{
 	{"policy.max_concurrent", msg("At once"), func(v TaskValues) string { return v.MaxConcurrent }},
 	{"policy.alert_level", msg("Alert level"), func(v TaskValues) string { return v.AlertLevel }},
 	{"note", msg("Note"), func(v TaskValues) string { return v.Note }},
-}
+})
 
 // fieldLabel is the word above the field of the name; the name itself when
 // the form has no such field.

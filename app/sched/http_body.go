@@ -29,8 +29,13 @@ type bodyPart struct {
 	quoted bool
 }
 
-// bodyParts reads a body as written. The error says what is wrong with it, in
-// words for people.
+// unknownName is what a body names and isn't there; empty: braces that are
+// never closed.
+type unknownName string
+
+func (n unknownName) Error() string { return fmt.Sprintf("{{%s}} names nothing", string(n)) }
+
+// bodyParts reads a body as written. An error is an unknownName.
 func bodyParts(text string) ([]bodyPart, error) {
 	var parts []bodyPart
 	quoted, begin := false, 0
@@ -44,13 +49,13 @@ func bodyParts(text string) ([]bodyPart, error) {
 			end := strings.Index(text[i:], "}}")
 			if end < 0 || strings.ContainsAny(text[i:i+end], "\"\n") {
 				if quoted {
-					return nil, fmt.Errorf("{{ without }}")
+					return nil, unknownName("")
 				}
 				continue // an object in an object
 			}
 			name := strings.TrimSpace(text[i+2 : i+end])
 			if !slices.Contains(bodyNames(), name) && !payloadPath.MatchString(name) {
-				return nil, fmt.Errorf("{{%s}} names nothing", name)
+				return nil, unknownName(name)
 			}
 			parts = append(parts, bodyPart{text: text[begin:i]}, bodyPart{name: name, quoted: quoted})
 			i += end + 1

@@ -3,6 +3,7 @@ package sched
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,7 +66,11 @@ func (p *problems) httpBody(r HTTPRules) {
 		return
 	}
 	if _, err := bodyParts(r.Body); err != nil {
-		p.add(field, "%s. There are: %s, and what is in the payload, such as {{payload.order.id}}. Credentials go into headers.", err.Error(), strings.Join(bodyNames(), ", "))
+		if name, _ := errors.AsType[unknownName](err); name != "" {
+			p.add(field, "{{%s}} names nothing. There are: %s, and what is in the payload, such as {{payload.order.id}}. Credentials go into headers.", string(name), strings.Join(bodyNames(), ", "))
+		} else {
+			p.add(field, "A {{ is never closed by }}")
+		}
 		return
 	}
 	sample := Call{InstanceID: "i", TaskCode: "t", BizID: `"b\`, Key: "k", ScheduledAt: time.Unix(0, 0)}

@@ -23,7 +23,7 @@ func TestRulesOfAnHTTPTargetAreRefusedAtTheirFields(t *testing.T) {
 		"a name that isn't there":   {HTTPRules{Body: `{"a":"{{order}}"}`}, "body", "{{order}} names nothing"},
 		"a secret in the body":      {HTTPRules{Body: `{"a":"{{secret:PAY}}"}`}, "body", "Credentials go into headers"},
 		"code":                      {HTTPRules{Body: `{"a":"{{payload.a | upper}}"}`}, "body", "names nothing"},
-		"an open brace":             {HTTPRules{Body: `{"a":"{{biz_id"}`}, "body", "without }}"},
+		"an open brace":             {HTTPRules{Body: `{"a":"{{biz_id"}`}, "body", "never closed"},
 		"no JSON":                   {HTTPRules{Body: `a={{biz_id}}`}, "body", "This is not JSON"},
 		"a body too long":           {HTTPRules{Body: `"` + strings.Repeat("x", 64<<10) + `"`}, "body", "At most 65536 bytes"},
 		"a status of letters":       {HTTPRules{Statuses: "2xx"}, "statuses", "Statuses between 200 and 599"},
