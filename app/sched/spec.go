@@ -58,6 +58,10 @@ type TargetSpec struct {
 	// Headers by name; names in any case.
 	Headers map[string]string `json:"headers,omitempty" doc:"Sent with each call. Credentials are named: {{secret:NAME}}, a secret of the team"`
 
+	Executor string `json:"executor,omitempty" doc:"http without url: name of the executor that is called"`
+	Type     string `json:"type,omitempty" doc:"Of the work, as the executor offers it"`
+	Route    Route  `json:"route,omitempty" doc:"Which of the executor's addresses: round_robin (default), least_busy, random, hash (of biz_id), failover or broadcast"`
+
 	Command      string     `json:"command,omitempty" doc:"shell: the whole path of a command that a node allows"`
 	Args         []string   `json:"args,omitempty" doc:"shell: arguments, passed as they are"`
 	Input        ShellInput `json:"input,omitempty" doc:"shell: how the payload comes: stdin (default), env (AX_PAYLOAD) or none"`
@@ -117,6 +121,7 @@ func (t Task) Written(team string) TaskSpec {
 func (t Target) Written() TargetSpec {
 	return TargetSpec{
 		Kind: t.Kind, URL: t.URL, Headers: t.Headers,
+		Executor: t.Executor, Type: t.Type, Route: t.Route,
 		Command: t.Command, Args: t.Args, Input: t.Input, SuccessCodes: t.SuccessCodes,
 	}
 }

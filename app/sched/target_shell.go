@@ -44,6 +44,7 @@ func (p *problems) shellTarget(w TargetSpec) Target {
 	if len(w.Headers) > 0 {
 		p.add("target.headers", "A command has no headers; leave them out")
 	}
+	p.noExecutor(w)
 	p.command("target.command", w.Command)
 	p.args("target.args", w.Args)
 	if t.Input == "" {

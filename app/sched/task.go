@@ -61,7 +61,8 @@ const (
 	TargetShell TargetKind = "shell"
 )
 
-// Target is what is called. HTTP: POST to URL (design.md section 11). Shell:
+// Target is what is called. HTTP: POST to URL, or to an executor (design.md
+// section 11). Shell:
 // Command with Args on a node that allows it.
 type Target struct {
 	Kind TargetKind `json:"kind"`
@@ -69,6 +70,12 @@ type Target struct {
 	// Headers go with each call, by canonical name. A value may name secrets of
 	// the team as {{secret:NAME}}.
 	Headers map[string]string `json:"headers,omitempty"`
+
+	// Executor is the name of the executor that is called instead of URL, Type
+	// what it is to do, Route which of its addresses gets the call.
+	Executor string `json:"executor,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Route    Route  `json:"route,omitempty"`
 
 	Command string   `json:"command,omitempty"` // absolute
 	Args    []string `json:"args,omitempty"`    // as the command gets them
