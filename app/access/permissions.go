@@ -72,7 +72,7 @@ func Matrix() []Right {
 		{Verb: Cancel, Words: fault.Text{Format: "Cancel an instance"}},
 		{Verb: Replay, Words: fault.Text{Format: "Replay a dead letter"}},
 		{Verb: Solve, Words: fault.Text{Format: "Take a dead letter and write its solution"}},
-		{Verb: Register, Words: fault.Text{Format: "Register executors, by a token that names them"}},
+		{Verb: Register, Words: fault.Text{Format: "Register executors, by tokens bound to them"}},
 		{Verb: Acknowledge, Words: fault.Text{Format: "Acknowledge and assign an incident"}},
 		{Verb: Silence, Words: fault.Text{Format: "Silence alerts for a time"}},
 		{Verb: EditTask, Words: fault.Text{Format: "Create, change and archive tasks"}},

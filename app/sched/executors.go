@@ -216,6 +216,15 @@ func (s *Executors) Leave(ctx context.Context, by access.Actor, id string) error
 	return s.store.CloseExecutor(ctx, id, now, access.Entry{At: now, Actor: by, Action: "executor.leave", Object: e.Object(), TeamID: e.TeamID})
 }
 
+// Seen tells whether the actor may know of an executor. Faults: NotFound.
+func (s *Executors) Seen(ctx context.Context, by access.Actor, id string) error {
+	e, err := s.store.Executor(ctx, id)
+	if err != nil {
+		return err
+	}
+	return by.Check(access.Read, e.TeamID)
+}
+
 // own reads an executor that the caller's token may speak for.
 func (s *Executors) own(ctx context.Context, by access.Actor, id string) (ExecutorInfo, error) {
 	token, err := s.token(ctx, by)
