@@ -46,6 +46,7 @@ func Gallery() []Example {
 		ruleExamples(),
 		channelExamples(),
 		deliveryExamples(),
+		executorExamples(),
 	)
 }
 
