@@ -30,7 +30,7 @@ WINDOW = 300  # seconds that a signature is good for
 
 
 def say(*words):
-    print(*words, flush=True)
+    print(" ".join(map(str, words)) + "\n", end="", flush=True)  # in one piece
 
 
 def send(method, url, body=None, bearer=True):
