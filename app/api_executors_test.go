@@ -66,8 +66,8 @@ func TestOneServiceCantPoseAsAnother(t *testing.T) {
 	require.Equal(t, 403, svc.json("PUT", "/api/v1/executors/"+mail.ID+"/heartbeat", `{}`).status)
 	require.Equal(t, 403, svc.json("DELETE", "/api/v1/executors/"+mail.ID, "").status)
 	for body, field := range map[string]string{
-		`{"name": "billing", "address": "http://10.9.9.9", "task_types": [{"type": "send"}]}`:               "address",
-		`{"name": "billing", "address": "http://127.0.0.1", "task_types": []}`:                               "task_types",
+		`{"name": "billing", "address": "http://10.9.9.9", "task_types": [{"type": "send"}]}`:                 "address",
+		`{"name": "billing", "address": "http://127.0.0.1", "task_types": []}`:                                "task_types",
 		`{"name": "billing", "address": "http://127.0.0.1", "task_types": [{"type": "send"}], "weight": 999}`: "weight",
 	} {
 		got := svc.json("POST", "/api/v1/executors", body)

@@ -79,7 +79,7 @@ func (w *world) furnish(h *house) {
 		"/queues :id": "default", "/queues :action": "pause", "/nodes :id": node.ID, "/nodes :action": "drain",
 		"/alerts :id=incident": told.incident, "/alerts :id=acked": told.acked, "/alerts :id=delivery": told.delivery,
 		"/alerts :id=rule": told.rule, "/alerts :id=channel": told.channel, "/alerts :id=subscription": told.subscription, "/alerts :id=silence": told.silence,
-		"/alerts :id":  told.incident,
+		"/alerts :id":    told.incident,
 		"/executors :id": executor.ID, "/executors :team": h.team.Code, "/executors :name": "billing",
 		"/tasks :code": "orders.send", "/calendars :code": "orders.send", "/tasks :action": "disable", "/tasks :version": "1",
 		"/instances :id": h.trigger("orders.send", "o-2").ID, "/instances :id=failed": l.InstanceID,
