@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -76,4 +77,39 @@ func (a *App) showExecutor(c *gin.Context) (reply, error) {
 	}
 	p := views.ExecutorPage{ExecutorGroup: groups[at], Rates: rates}
 	return show(views.Executor(p)).piecewise(views.ExecutorBody(p)), nil
+}
+
+// executorOptions are what a task of the team may name; all that the person
+// sees while the team may still be chosen. Without them the form still works.
+func (a *App) executorOptions(c *gin.Context, team int64) []views.ExecutorOption {
+	asked := scopeOf(c)
+	if team != 0 {
+		asked = access.Scope{Teams: []int64{team}}
+	}
+	all, err := a.executors.List(c.Request.Context(), actor(c), asked)
+	if err != nil {
+		return nil
+	}
+	return views.ExecutorOptions(all)
+}
+
+// withExecutor is the target with the executor that the form names. Its route
+// is left out where there is none: the form always says one.
+func withExecutor(to sched.TargetSpec, typed views.TaskValues) sched.TargetSpec {
+	if typed.Executor != "" {
+		to.Executor, to.Type = views.ReadExecutor(typed.Executor)
+		to.Route = sched.Route(typed.Route)
+	}
+	return to
+}
+
+// shardsOf gives the page what became of the parts of a broadcast.
+func (a *App) shardsOf(c *gin.Context, v sched.InstanceView, page *views.InstancePage) (err error) {
+	broadcast := func(x sched.Attempt) bool { return strings.HasPrefix(x.Request, "broadcast of ") }
+	if v.Task.Spec.Target.Executor == "" && !slices.ContainsFunc(v.Attempts, broadcast) {
+		return nil
+	}
+	page.Shards, err = a.executors.Shards(c.Request.Context(), actor(c), v.Instance)
+	slices.SortStableFunc(page.Shards, func(x, y sched.ShardRun) int { return y.Attempt - x.Attempt })
+	return err
 }

@@ -44,3 +44,28 @@ func sampleExecutors() []ExecutorGroup {
 		{Team: team, Name: "crm-members", Tasks: []sched.ExecutorTask{task(4, "crm.birthdays", "Birthday vouchers", "birthday-voucher")}},
 	}
 }
+
+// executorTaskExamples are a form that names an executor, and a broadcast of
+// which a part did not succeed.
+func executorTaskExamples() []Example {
+	form := shownNewTask()
+	for _, g := range sampleExecutors()[:2] {
+		form.Executors = append(form.Executors, ExecutorOptions(g.Rows)...)
+	}
+	form.Values.URL, form.Values.Executor, form.Values.Route = "", "crm-members/birthday-voucher", string(sched.Hash)
+	v := failedView()
+	v.Task.Spec.Target = sched.Target{Kind: sched.TargetHTTP, Executor: "ledger-svc", Type: "reconcile", Route: sched.Broadcast}
+	page := InstancePage{View: v, Nodes: runNodes(), Runs: stripRuns(), Again: []sched.Instance{v.Instance}, MayCancel: true, Letter: caseLetter()}
+	for i, address := range []string{"https://ledger-1.internal:8443", "https://ledger-2.internal:8443", "https://ledger-3.internal:8443"} {
+		page.Shards = append(page.Shards, sched.ShardRun{
+			Attempt: 2, Shard: sched.Shard{Index: i, Total: 3}, Executor: "ledger-svc", Address: address, Outcome: sched.OutcomeSucceeded, StatusCode: 200,
+			StartedAt: ago(time.Minute), EndedAt: ago(time.Minute - time.Duration(184+i*220)*time.Millisecond),
+		})
+	}
+	page.Shards[1].Outcome, page.Shards[1].StatusCode, page.Shards[1].Error = sched.OutcomeFailed, 500, "answered 500 Internal Server Error: ledger locked 账本已锁定"
+	page.Shards[2].Outcome, page.Shards[2].StatusCode, page.Shards[2].EndedAt = "", 0, time.Time{}
+	return []Example{
+		{Name: "task-new-executor", Component: TaskForm(form)},
+		{Name: "instance-broadcast", Component: Instance(page)},
+	}
+}

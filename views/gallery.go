@@ -47,6 +47,7 @@ func Gallery() []Example {
 		channelExamples(),
 		deliveryExamples(),
 		executorExamples(),
+		executorTaskExamples(),
 	)
 }
 

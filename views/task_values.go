@@ -23,6 +23,7 @@ type TaskValues struct {
 	Target                       string // kind of target; empty: http
 	URL, Headers, Payload, Queue string // headers as lines, Name: value
 	Command, Args, Input, Codes  string // arguments as lines
+	Executor, Route              string // executor and type: billing/close-day
 
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
@@ -148,6 +149,8 @@ var fieldLabels = []formField{
 	{"enabled", msg("Enabled"), func(v TaskValues) string { return strconv.FormatBool(v.Enabled) }},
 	{"target.kind", msg("Kind of target"), func(v TaskValues) string { return cmp.Or(v.Target, string(sched.TargetHTTP)) }},
 	{"target.url", msg("URL"), func(v TaskValues) string { return v.ofHTTP(v.URL) }},
+	{"target.executor", msg("Executor and type of work"), func(v TaskValues) string { return v.ofHTTP(v.Executor) }},
+	{"target.route", msg("Which address"), func(v TaskValues) string { return v.ofExecutor(v.Route) }},
 	{"target.headers", msg("Headers"), func(v TaskValues) string { return v.ofHTTP(v.Headers) }},
 	{"target.command", msg("Command"), func(v TaskValues) string { return v.ofShell(v.Command) }},
 	{"target.args", msg("Arguments"), func(v TaskValues) string { return v.ofShell(v.Args) }},

@@ -1,0 +1,35 @@
+package views
+
+import (
+	"context"
+
+	"ax/app/sched"
+	"ax/views/ui"
+)
+
+// shardLook is the state of a part; one without an outcome runs, or nobody
+// lived to write it.
+func shardLook(ctx context.Context, s sched.ShardRun) ui.State {
+	switch s.Outcome {
+	case "":
+		return state(ctx, string(sched.Running))
+	case sched.OutcomeSucceeded:
+		return state(ctx, string(sched.Succeeded))
+	case sched.OutcomeTimedOut:
+		return state(ctx, string(sched.TimedOut))
+	case sched.OutcomeCanceled:
+		return state(ctx, string(sched.Canceled))
+	}
+	return state(ctx, string(sched.Failed))
+}
+
+// shardSummary says how many parts have succeeded, over all attempts.
+func (p InstancePage) shardSummary(ctx context.Context) string {
+	done := map[int]bool{}
+	for _, s := range p.Shards {
+		if s.Outcome == sched.OutcomeSucceeded {
+			done[s.Index] = true
+		}
+	}
+	return t(ctx, "%s of %s succeeded", number(len(done)), number(p.Shards[0].Total))
+}
