@@ -127,6 +127,13 @@ func TestABroadcastOutlivesAServiceThatIsKilled(t *testing.T) {
 		require.NoError(t, a.trigger("turns", "t-"+strconv.Itoa(i), nil))
 	}
 	a.settles("turns", map[string]int{"succeeded": 4}, 30*time.Second)
+	a.task("rounds", "", calls("billing", "refresh", "round_robin"), func(w map[string]any) {
+		w["policy"] = map[string]any{"idempotent": true, "retry": map[string]any{"kind": "steps", "max": 8, "delays_seconds": []int{1}}}
+	})
+	for i := range 10 { // half of them meet the dead one first
+		require.NoError(t, a.trigger("rounds", "n-"+strconv.Itoa(i), nil))
+	}
+	a.settles("rounds", map[string]int{"succeeded": 10}, 40*time.Second)
 	a.settles("refresh", map[string]int{"succeeded": 2}, 40*time.Second)
 	require.Equal(t, 4, strings.Count(one.log.String()+two.log.String(), "call refresh refresh/"), "each part once")
 	require.Contains(t, two.log.String(), "call refresh refresh/r-2 shard 0/2\n")

@@ -7,9 +7,12 @@ import (
 	"ax/views/ui"
 )
 
-// shardLook is the state of a part; one without an outcome runs, or nobody
-// lived to write it.
-func shardLook(ctx context.Context, s sched.ShardRun) ui.State {
+// shardLook is the state of a part; of one without an outcome whose attempt is over
+// nobody lived to write it.
+func (p InstancePage) shardLook(ctx context.Context, s sched.ShardRun) ui.State {
+	if s.Outcome == "" && (!p.open() || s.Attempt < p.View.Attempt) {
+		return ui.State{Icon: "circle-dotted", Class: "idle", Word: t(ctx, "Not known|a part")}
+	}
 	switch s.Outcome {
 	case "":
 		return state(ctx, string(sched.Running))

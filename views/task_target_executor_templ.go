@@ -399,7 +399,7 @@ func instanceShards(p InstancePage) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = ui.Mark(shardLook(ctx, s)).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = ui.Mark(p.shardLook(ctx, s)).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
