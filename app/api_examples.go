@@ -24,7 +24,7 @@ const (
 }`
 	exampleExecutor = `{
   "name": "billing",
-  "address": "http://10.0.3.17:8080",
+  "address": "https://billing.example.com",
   "task_types": [{"type": "close-day", "description": "Closes the books of a day"}],
   "weight": 100,
   "version": "3.8.0"
