@@ -64,7 +64,7 @@ func Nodes(p NodesPage) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = ui.PageTop(ui.Top{Title: t(ctx, "Nodes"), Lede: t(ctx, "The processes of ax. Each beats every %s and is taken for dead after %s without.", duration(ctx, p.Beats.Beat), duration(ctx, p.Beats.Dead))}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.PageTop(ui.Top{Title: t(ctx, "Nodes and executors"), Lede: t(ctx, "The processes of ax. Each beats every %s and is taken for dead after %s without.", duration(ctx, p.Beats.Beat), duration(ctx, p.Beats.Dead))}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -78,7 +78,7 @@ func Nodes(p NodesPage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(shell{title: t(ctx, "Nodes"), section: "/nodes", live: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(shell{title: t(ctx, "Nodes and executors"), section: "/nodes", live: true}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
