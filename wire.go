@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
@@ -116,9 +117,14 @@ func (p *parts) buildEngine() {
 	p.switches = sched.NewSwitches(d, p.inspector, p.clock)
 	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets, Sampled: p.tele.Sampled()})
 	p.runner = sched.NewRunner(sched.RunnerOptions{
-		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.http, sched.TargetShell: p.shell}),
+		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.routed(), sched.TargetShell: p.shell}),
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
+}
+
+// routed calls addresses, and executors by their names.
+func (p *parts) routed() *jobs.Routed {
+	return jobs.NewRouted(jobs.RoutedOptions{Call: p.http, Book: p.ledger, Turns: jobs.NewTurns(p.redis), Now: p.clock.Now, Dice: rand.Float64, Log: p.log})
 }
 
 // buildAlerts makes what people set about alerts, and what tells them.
@@ -178,7 +184,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
 		{Name: "digests", Spec: "*/10 * * * *", Run: p.telling.Digest},
 		{Name: "prune-alerts", Spec: "27 * * * *", Run: func(ctx context.Context) error {
-			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()))
+			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()), p.ledger.PruneExecutors(ctx, p.clock.Now()))
 		}},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
@@ -221,7 +227,8 @@ func (p *parts) console() (*app.App, error) {
 		Alarms: p.cfg.Alarms,
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
-		Services: p.people, Alerts: p.alerts, Past: p.ledger, MailServer: p.cfg.Mail.Addr != "",
+		Executors: sched.NewExecutors(p.ledger, p.egress, p.clock, newID),
+		Services:  p.people, Alerts: p.alerts, Past: p.ledger, MailServer: p.cfg.Mail.Addr != "",
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Switches: p.switches, Ready: p.checks,
 		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(), Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 		Served: func(r app.Served) { p.tele.Request(telemetry.Request(r)) },

@@ -39,6 +39,7 @@ type operation struct {
 	object       apiObject // the object in the path; nil: none
 	status       int       // of success; 0: 200
 	also         map[int]string
+	gone         bool   // the object may be over for good: 410
 	conflicts    bool   // the object's state may forbid it: 409
 	body         any    // a zero value of the body's type; nil: none
 	optional     bool   // the body may be left out
@@ -80,6 +81,7 @@ func (a *App) mountAPI(e *gin.Engine) {
 	s.silenceOperations()
 	s.opsOperations()
 	s.allowanceOperations()
+	s.executorOperations()
 	s.mountBook(e)
 }
 

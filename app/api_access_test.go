@@ -149,7 +149,7 @@ func TestNoAliasOfARouteIsOpen(t *testing.T) {
 	got := guest.do("DELETE", v1+"/tasks", "", nil)
 	require.Equal(t, 405, got.status)
 	require.Equal(t, 405, got.problem().Status)
-	require.Equal(t, 404, h.api(access.Owner).get(v1+"/executors").problem().Status, "what a later release brings is not there")
+	require.Equal(t, 404, h.api(access.Owner).get(v1+"/bulk-jobs").problem().Status, "what a later release brings is not there")
 }
 
 // The API takes no cookies, so another website can't use them; what it sends

@@ -103,6 +103,9 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 			example.(object)["code"] = h.unused("new")
 		}
 		paths := map[string]string{"tasks": code, "calendars": cal, "instances": l.InstanceID, "dead-letters": letterPath(l)[len(v1+"/dead-letters/"):]}
+		if path == "/executors/{id}/heartbeat" {
+			paths["executors"] = h.executor("billing", "http://127.0.0.1:9001").ID
+		}
 		told := h.told(l.InstanceID)
 		if parts := strings.Split(path, "/"); parts[1] == "alerts" {
 			paths["alerts"] = map[string]string{"incidents": told.incident, "rules": told.rule, "channels": told.channel, "silences": told.silence}[parts[2]]
@@ -125,8 +128,12 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 		if strings.HasSuffix(real, "/resume") {
 			c.wants(v1+strings.Replace(real, "/resume", "/pause", 1), `{"until": "2026-12-24T18:00:00Z"}`, 200)
 		}
-		got := c.json(method, v1+real, example)
+		by := c
+		if strings.HasPrefix(path, "/executors") { // by a token that is bound to the name
+			by = h.bearer(h.service(h.team, h.unused("svc"), access.Operator))
+		}
+		got := by.json(method, v1+real, example)
 		require.Less(t, got.status, 300, "%s %s: %s", method, real, got.body)
 	})
-	require.Equal(t, 25, seen)
+	require.Equal(t, 27, seen)
 }

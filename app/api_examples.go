@@ -22,6 +22,13 @@ const (
   "target": {"kind": "http", "url": "https://orders.example.com/close"},
   "policy": {"idempotent": true, "retry": {"kind": "exponential", "max": 5, "delays_seconds": [10, 600]}}
 }`
+	exampleExecutor = `{
+  "name": "billing",
+  "address": "https://billing.example.com",
+  "task_types": [{"type": "close-day", "description": "Closes the books of a day"}],
+  "weight": 100,
+  "version": "3.8.0"
+}`
 	exampleRollBack     = `{"version": 1, "note": "The new hour was wrong"}`
 	exampleReason       = `{"reason": "Bank closed on 1 January"}`
 	examplePause        = `{"until": "2026-12-24T18:00:00+08:00", "reason": "Stock-taking"}`

@@ -91,6 +91,9 @@ func (s *api) responses(op operation) map[string]*huma.Response {
 	if op.conflicts || op.method == http.MethodPost {
 		statuses = append(statuses, http.StatusConflict)
 	}
+	if op.gone {
+		statuses = append(statuses, http.StatusGone)
+	}
 	statuses = append(statuses, http.StatusUnauthorized)
 	problem := s.huma.OpenAPI().Components.Schemas.Schema(typeOf(Problem{}), true, "")
 	out := map[string]*huma.Response{}

@@ -114,6 +114,7 @@ type Options struct {
 	Reports         *sched.Reports
 	Calendars       *calendar.Calendars
 	Outlook         *sched.Outlook
+	Executors       *sched.Executors
 	access.Services // who may do what
 	Alerts          alert.Services
 	Past            alertPast // that rules are tried on
@@ -137,7 +138,7 @@ type Options struct {
 func (o Options) check() error {
 	for name, missing := range map[string]bool{
 		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "Instances": o.Instances == nil,
-		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Users": o.Users == nil,
+		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Executors": o.Executors == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
 		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Allowances": o.Allowances == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
 		"Alerts.Incidents": o.Alerts.Incidents == nil, "Alerts.Deliveries": o.Alerts.Deliveries == nil, "Past": o.Past == nil,
@@ -168,6 +169,7 @@ type App struct {
 	reports     *sched.Reports
 	calendars   *calendar.Calendars
 	outlook     *sched.Outlook
+	executors   *sched.Executors
 	users       *access.Users
 	sessions    *access.Sessions
 	tokens      *access.Tokens
@@ -222,7 +224,7 @@ func New(o Options) (*App, error) {
 	a := &App{
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
-		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook,
+		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook, executors: o.Executors,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, audit: o.Audit, refusals: o.Refusals,
 		alerts: o.Alerts, past: o.Past, mailServer: o.MailServer,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, switches: o.Switches, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,

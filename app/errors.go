@@ -31,6 +31,8 @@ func statusOf(err error) int {
 		return http.StatusNotFound
 	case fault.KindConflict:
 		return http.StatusConflict
+	case fault.KindGone:
+		return http.StatusGone
 	case fault.KindTooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.KindInvalid:

@@ -111,6 +111,7 @@ func (h *house) options() app.Options {
 		Reports:   sched.NewReports(d, h.clock),
 		Calendars: calendar.NewCalendars(d, sched.NewReplanner(d, hand, h.clock, log), now),
 		Outlook:   sched.NewOutlook(d, h.clock),
+		Executors: sched.NewExecutors(d, targets, h.clock, newID),
 		Services:  people,
 		Alerts:    alert.NewServices(alert.ServicesOptions{Store: d, Sealer: vault, Send: h.robot, Queues: []string{"default", "slow"}, NewID: newID, Now: now}),
 		Past:      d,

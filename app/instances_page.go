@@ -157,6 +157,9 @@ func (a *App) instancePage(c *gin.Context, v sched.InstanceView) (views.Instance
 	if err := a.outputOf(c, v, &page); err != nil {
 		return page, err
 	}
+	if err := a.shardsOf(c, v, &page); err != nil {
+		return page, err
+	}
 	facts, err := a.reports.Facts(ctx, []sched.Task{v.Task}, stripRuns)
 	if err != nil {
 		return page, err

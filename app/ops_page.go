@@ -103,6 +103,9 @@ func (a *App) showNodes(c *gin.Context) (reply, error) {
 		return reply{}, err
 	}
 	sortNodes(p.Nodes)
+	if p.Executors, _, err = a.executorGroups(c, scopeOf(c)); err != nil {
+		return reply{}, err
+	}
 	if p.MaySwitch, err = a.switches.May(ctx, actor(c)); err != nil {
 		return reply{}, err
 	}

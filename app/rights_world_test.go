@@ -71,6 +71,7 @@ func (w *world) furnish(h *house) {
 	require.NoError(h.t, err)
 	_, err = h.opt.Secrets.Add(h.t.Context(), root, h.team, access.NewSecret{Name: "PAY_TOKEN", Value: "a secret value", Hosts: "pay.example.com"})
 	require.NoError(h.t, err)
+	executor := h.executor("billing", "http://127.0.0.1:9001")
 	told := h.told(l.InstanceID)
 	node := sched.NodeInfo{ID: newID(), Host: "wk-1", PID: 1, Roles: []string{"worker"}, Slots: 4, StartedAt: h.local(), BeatAt: h.local(), SteadyAt: h.local()}
 	require.NoError(h.t, h.ledger.Register(h.t.Context(), node))
@@ -78,7 +79,8 @@ func (w *world) furnish(h *house) {
 		"/queues :id": "default", "/queues :action": "pause", "/nodes :id": node.ID, "/nodes :action": "drain",
 		"/alerts :id=incident": told.incident, "/alerts :id=acked": told.acked, "/alerts :id=delivery": told.delivery,
 		"/alerts :id=rule": told.rule, "/alerts :id=channel": told.channel, "/alerts :id=subscription": told.subscription, "/alerts :id=silence": told.silence,
-		"/alerts :id":  told.incident,
+		"/alerts :id":    told.incident,
+		"/executors :id": executor.ID, "/executors :team": h.team.Code, "/executors :name": "billing",
 		"/tasks :code": "orders.send", "/calendars :code": "orders.send", "/tasks :action": "disable", "/tasks :version": "1",
 		"/instances :id": h.trigger("orders.send", "o-2").ID, "/instances :id=failed": l.InstanceID,
 		"/dead-letters :id": strconv.FormatInt(l.ID, 10),
@@ -100,10 +102,8 @@ func (w *world) populate(h *house) {
 		h.person(foreign, access.NewUser{})
 		require.NoError(h.t, h.opt.Teams.SetMember(ctx, root, h.other, foreign, role))
 		w.callers[foreign] = h.as(foreign)
-		w.callers["token "+string(role)] = h.bearer(h.token(role))
-		secret, _, err := h.opt.Tokens.Create(ctx, root, access.NewToken{TeamID: h.other.ID, Name: foreign, Role: role})
-		require.NoError(h.t, err)
-		w.callers["token "+foreign] = h.bearer(secret)
+		w.callers["token "+string(role)] = h.bearer(h.service(h.team, "test-"+string(role), role))
+		w.callers["token "+foreign] = h.bearer(h.service(h.other, foreign, role))
 	}
 	h.person("disabled", access.NewUser{})
 	require.NoError(h.t, h.opt.Teams.SetMember(ctx, root, h.team, "disabled", access.Owner))

@@ -39,6 +39,7 @@ func (a *App) routes() []route {
 		a.letterRoutes(),
 		a.alertRoutes(),
 		a.opsRoutes(),
+		a.executorRoutes(),
 		a.calendarRoutes(),
 		a.auditRoutes(),
 		a.settingsRoutes(),

@@ -236,6 +236,7 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 		page.MayUnsafe = mayAnywhere(actor(c), access.RetryUnsafe) // the team may still be chosen
 	}
 	page.Shell = a.shellChoice(c, team)
+	page.Executors = a.executorOptions(c, team)
 	page.People = a.peopleOf(c, team)
 	return page
 }

@@ -122,7 +122,7 @@ func (a *App) createToken(c *gin.Context) (reply, error) {
 		return reply{}, err
 	}
 	name, role, end := f.text("token_name"), f.text("token_role"), f.text("token_end")
-	in := access.NewToken{TeamID: team.ID, Name: name, Role: access.Role(role)}
+	in := access.NewToken{TeamID: team.ID, Name: name, Role: access.Role(role), Executors: access.ReadExecutors(f.text("token_executors"))}
 	days, bad := strconv.Atoi(end)
 	switch {
 	case bad != nil || days < 0 || days > 10_000:
@@ -136,10 +136,12 @@ func (a *App) createToken(c *gin.Context) (reply, error) {
 	var made access.APIToken
 	if err == nil {
 		secret, made, err = a.tokens.Create(c.Request.Context(), actor(c), in)
-		err = renamed(renamed(renamed(err, "name", "token_name"), "role", "token_role"), "expires_at", "token_end")
+		err = renamed(renamed(renamed(renamed(err, "name", "token_name"), "role", "token_role"), "expires_at", "token_end"), "executors", "token_executors")
 	}
 	if err != nil {
-		return a.teamAgain(c, team, views.FormToken, err, func(v *views.TeamValues) { v.TokenName, v.TokenRole, v.TokenEnd = name, role, end })
+		return a.teamAgain(c, team, views.FormToken, err, func(v *views.TeamValues) {
+			v.TokenName, v.TokenRole, v.TokenEnd, v.TokenExecutors = name, role, end, f.text("token_executors")
+		})
 	}
 	page, err := a.teamPage(c.Request.Context(), actor(c), team)
 	page.Secret, page.Made = secret, made

@@ -120,6 +120,21 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 		},
 		"PausedQueues": func(ctx context.Context) error { _, err := d.PausedQueues(ctx); return err },
 		"WhilePaused":  func(ctx context.Context) error { return d.WhilePaused(ctx, "q", func() error { return nil }) },
+		"PutExecutor": func(ctx context.Context) error {
+			return d.PutExecutor(ctx, sched.ExecutorInfo{ID: dbtest.ID(), TeamID: 1}, 1, access.Entry{})
+		},
+		"Executor":       func(ctx context.Context) error { _, err := d.Executor(ctx, "e"); return err },
+		"BeatExecutor":   func(ctx context.Context) error { _, err := d.BeatExecutor(ctx, "e", 0, t0); return err },
+		"CloseExecutor":  func(ctx context.Context) error { return d.CloseExecutor(ctx, "e", t0, access.Entry{}) },
+		"Executors":      func(ctx context.Context) error { _, err := d.Executors(ctx, 1, "billing"); return err },
+		"ExecutorsOf":    func(ctx context.Context) error { _, err := d.ExecutorsOf(ctx, all); return err },
+		"ExecutorTasks":  func(ctx context.Context) error { _, err := d.ExecutorTasks(ctx, all); return err },
+		"PruneExecutors": func(ctx context.Context) error { return d.PruneExecutors(ctx, t0) },
+		"BeginShards": func(ctx context.Context) error {
+			return d.BeginShards(ctx, in.ID, []sched.ShardRun{{Attempt: 1}})
+		},
+		"EndShard": func(ctx context.Context) error { return d.EndShard(ctx, in.ID, sched.ShardRun{Attempt: 1}) },
+		"Shards":   func(ctx context.Context) error { _, err := d.Shards(ctx, in.ID); return err },
 		"WriteOutput": func(ctx context.Context) error {
 			return d.WriteOutput(ctx, in.ID, 1, 1, []sched.Stretch{{Seq: 1, At: t0}})
 		},

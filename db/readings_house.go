@@ -38,12 +38,7 @@ func (d *DB) readNodes(ctx context.Context, _ alert.Question, now time.Time) ([]
 	if err != nil {
 		return nil, err
 	}
-	var steady time.Time
-	for _, r := range rows {
-		if r.DeadAt.IsZero() && now.Sub(r.BeatAt.Time) < sampleEvery && (steady.IsZero() || r.SteadyAt.Before(steady)) {
-			steady = r.SteadyAt.Time
-		}
-	}
+	steady := steadySince(rows, now)
 	if steady.IsZero() {
 		return nil, nil
 	}
@@ -56,6 +51,16 @@ func (d *DB) readNodes(ctx context.Context, _ alert.Question, now time.Time) ([]
 		out[i] = alert.Reading{Subject: nodeSubject(r), Value: max(now.Sub(since).Seconds(), 0), Since: r.BeatAt.Time}
 	}
 	return out, nil
+}
+
+// steadySince is since when some node has beaten without a gap; zero: none does.
+func steadySince(rows []nodeRow, now time.Time) (steady time.Time) {
+	for _, r := range rows {
+		if r.DeadAt.IsZero() && now.Sub(r.BeatAt.Time) < sampleEvery && (steady.IsZero() || r.SteadyAt.Before(steady)) {
+			steady = r.SteadyAt.Time
+		}
+	}
+	return steady
 }
 
 func nodeSubject(r nodeRow) alert.Subject {

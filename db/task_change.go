@@ -38,6 +38,9 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 		if err := addVersion(tx, t, note); err != nil {
 			return err
 		}
+		if err := noteExecutor(tx, sched.Task{}, t); err != nil {
+			return err
+		}
 		if err := d.noteCalendar(tx, sched.Task{}, t); err != nil {
 			return err
 		}
@@ -112,6 +115,9 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 		Select("*").Omit("id", "team_id", "code", "created_at", "created_by").Updates(&r)
 	if res.Error != nil {
 		return res.Error
+	}
+	if err := noteExecutor(tx, old, next); err != nil {
+		return err
 	}
 	if err := d.noteCalendar(tx, old, next); err != nil || next.Version == old.Version {
 		return err

@@ -50,6 +50,9 @@ func (d *DB) InsertToken(ctx context.Context, t access.APIToken, e access.Entry)
 			return err
 		}
 		id = r.ID
+		if err := insertTokenExecutors(tx, id, t.Executors); err != nil {
+			return err
+		}
 		return recordAudit(tx, numbered(e, id))
 	})
 	return id, err
@@ -57,7 +60,13 @@ func (d *DB) InsertToken(ctx context.Context, t access.APIToken, e access.Entry)
 
 // Token gives the token of an id; NotFound when there is none.
 func (d *DB) Token(ctx context.Context, id int64) (access.APIToken, error) {
-	return d.takeToken(ctx, "id=?", id)
+	t, err := d.takeToken(ctx, "id=?", id)
+	if err != nil {
+		return t, err
+	}
+	names, err := d.tokenExecutors(ctx, "token_id=?", id)
+	t.Executors = names[id]
+	return t, err
 }
 
 // TokenByHash gives the token of a secret's hash; NotFound when there is none.
@@ -83,9 +92,14 @@ func (d *DB) Tokens(ctx context.Context, team int64) ([]access.APIToken, error) 
 	if err := d.view(ctx).Raw("SELECT * FROM api_tokens WHERE team_id=? ORDER BY id DESC", team).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("list the tokens of team %d: %w", team, away(err))
 	}
+	names, err := d.tokenExecutors(ctx, "token_id IN (SELECT id FROM api_tokens WHERE team_id=?)", team)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]access.APIToken, len(rows))
 	for i, r := range rows {
 		out[i] = r.token()
+		out[i].Executors = names[r.ID]
 	}
 	return out, nil
 }

@@ -206,6 +206,7 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 	} {
 		c.header.Set(name, value)
 	}
+	executorHeaders(c.header, call)
 	c.secrets = []string{c.header.Get("Ax-Signature")}
 	if call.ReceiptURL != "" && call.ReceiptToken != "" {
 		c.header.Set("Ax-Receipt-Url", call.ReceiptURL)
@@ -245,9 +246,12 @@ func callBody(call sched.Call) ([]byte, error) {
 		Attempt     int             `json:"attempt"`
 		ScheduledAt string          `json:"scheduled_at"`
 		Payload     json.RawMessage `json:"payload"`
+		TaskType    string          `json:"task_type,omitempty"`
+		Shard       *sched.Shard    `json:"shard,omitempty"`
 	}{
 		call.InstanceID, call.TaskCode, call.BizID, call.Attempt,
 		call.ScheduledAt.UTC().Format("2006-01-02T15:04:05.000Z"), payload,
+		call.Target.Type, call.Shard,
 	})
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

@@ -98,6 +98,8 @@ func ruleScope(ctx context.Context, r alert.Rule) string {
 		return t(ctx, "each queue")
 	case alert.PerNode:
 		return t(ctx, "each node")
+	case alert.PerExecutor:
+		return t(ctx, "each executor")
 	case alert.PerCalendar:
 		return t(ctx, "each calendar")
 	case alert.PerHouse:
@@ -126,7 +128,7 @@ func subjectURL(s alert.Subject) string {
 		return taskURL(s.Key)
 	case alert.QueueSubject:
 		return "/queues"
-	case alert.NodeSubject:
+	case alert.NodeSubject, alert.ExecutorSubject:
 		return "/nodes"
 	case alert.CalendarSubject:
 		return calendarURL(s.Key)

@@ -46,6 +46,8 @@ func Gallery() []Example {
 		ruleExamples(),
 		channelExamples(),
 		deliveryExamples(),
+		executorExamples(),
+		executorTaskExamples(),
 	)
 }
 

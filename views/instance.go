@@ -27,6 +27,8 @@ type InstancePage struct {
 	Output sched.Output // of the last attempt that ran a command
 	Whole  bool         // more of it than its last lines
 
+	Shards []sched.ShardRun // of a broadcast, the latest attempt first
+
 	MayCancel bool
 	Reason    string             // typed for a cancel that was refused
 	Errors    []fault.FieldError // of that cancel

@@ -43,7 +43,7 @@ var sections = []sectionGroup{
 	}},
 	{msg("Run on"), []section{
 		{"/queues", "stack-2", msg("Queues"), "q", nil},
-		{"/nodes", "server-2", msg("Nodes"), "n", nil},
+		{"/nodes", "server-2", msg("Nodes and executors"), "n", nil},
 		{"/calendars", "calendar", msg("Calendars"), "c", nil},
 	}},
 	{msg("Watch"), []section{

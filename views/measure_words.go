@@ -23,6 +23,7 @@ var measures = map[alert.Metric]measure{
 	alert.OpenLetters:  {msg("Open dead letters"), msg("How many dead letters nobody has closed.")},
 	alert.LetterAge:    {msg("Age of dead letters"), msg("How many hours the oldest open dead letter waits.")},
 	alert.CalendarEnds: {msg("Calendar without data"), msg("For how many days a calendar that tasks follow still has data.")},
+	alert.NoExecutor:   {msg("Executor offline"), msg("For how many seconds nothing was heard of an executor that did not leave, or a task names one of which none is online.")},
 	alert.QueueDepth:   {msg("Queue depth"), msg("How many runs of a queue are due and have not begun, by the ledger: also while Redis is away.")},
 	alert.NodeOffline:  {msg("Node offline"), msg("For how many seconds nothing was heard of a node that did not stop in order.")},
 	alert.ClockOffset:  {msg("Clock offset"), msg("By how many seconds the clock of a node differs from the ledger’s.")},
@@ -57,7 +58,7 @@ func measureGroups(ctx context.Context, house bool) []optionGroup {
 		of    []alert.Metric
 	}{
 		{msg("Runs of tasks"), []alert.Metric{alert.SuccessRate, alert.InARow, alert.Failures, alert.MissedRun, alert.RunTooLong, alert.RunTooShort}},
-		{msg("Lateness and load"), []alert.Metric{alert.TriggerLag, alert.QueueDepth}},
+		{msg("Lateness and load"), []alert.Metric{alert.TriggerLag, alert.QueueDepth, alert.NoExecutor}},
 		{msg("Dead letters and calendars"), []alert.Metric{alert.OpenLetters, alert.LetterAge, alert.CalendarEnds}},
 		{msg("The installation"), []alert.Metric{alert.NodeOffline, alert.ClockOffset, alert.PlanningLate, alert.RedisMemory, alert.RedisEvicts}},
 	}

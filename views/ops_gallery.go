@@ -16,7 +16,7 @@ func opsExamples() []Example {
 	for i, q := range away.Rows {
 		away.Rows[i] = QueueFigures{Name: q.Name, Weight: q.Weight, Due: q.Due}
 	}
-	nodes := NodesPage{Zones: cron.ZoneData{Version: "2026a", Source: "/etc/ax/zones.zip"}, Nodes: sampleNodes(), Beats: sched.DefaultPulse(), Alarms: sampleAlarms()}
+	nodes := NodesPage{Zones: cron.ZoneData{Version: "2026a", Source: "/etc/ax/zones.zip"}, Nodes: sampleNodes(), Beats: sched.DefaultPulse(), Alarms: sampleAlarms(), Executors: sampleExecutors()}
 	open := nodes
 	open.Shown, open.More, open.MaySwitch = open.Nodes[0].ID, true, true
 	pause := SwitchConfirmPage{Of: OfQueue, Action: "pause", ID: "pay-critical", Name: "pay-critical", Reasoned: true}

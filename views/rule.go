@@ -153,6 +153,8 @@ func (p RulePage) scopeOptions(ctx context.Context) []ui.Option {
 		return []ui.Option{{Value: string(alert.All), Label: t(ctx, "Each queue")}, {Value: string(alert.OfQueue), Label: t(ctx, "One queue…")}}
 	case alert.PerNode, alert.PerHouse:
 		return []ui.Option{{Value: string(alert.All), Label: t(ctx, "The installation")}}
+	case alert.PerExecutor:
+		return []ui.Option{{Value: string(alert.All), Label: t(ctx, "Each executor")}}
 	case alert.PerTask, alert.PerScope, alert.PerCalendar:
 	}
 	return []ui.Option{

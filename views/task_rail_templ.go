@@ -553,7 +553,7 @@ func taskDefinition(p TaskPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = targetFacts(p.Task.Spec.Target).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = targetFacts(p.Task.Spec.Target, p.Team).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

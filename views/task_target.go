@@ -13,6 +13,7 @@ import (
 func (v *TaskValues) target(to sched.Target) {
 	v.Target = string(to.Kind)
 	v.Input, v.Codes = string(sched.InputStdin), "0"
+	v.executor(to)
 	if to.Kind == sched.TargetShell {
 		v.Container = to.Container
 		v.Command, v.Args, v.Input, v.Codes = to.Command, strings.Join(to.Args, "\n"), string(to.Input), codesText(to.SuccessCodes)

@@ -25,6 +25,7 @@ type TaskValues struct {
 	Command, Args, Input, Codes  string // arguments as lines
 	Container                    string
 	HTTP                         HTTPValues
+	Executor, Route              string // executor and type: billing/close-day
 
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
@@ -151,6 +152,8 @@ var fieldLabels = slices.Concat([]formField{
 	{"enabled", msg("Enabled"), func(v TaskValues) string { return strconv.FormatBool(v.Enabled) }},
 	{"target.kind", msg("Kind of target"), func(v TaskValues) string { return cmp.Or(v.Target, string(sched.TargetHTTP)) }},
 	{"target.url", msg("URL"), func(v TaskValues) string { return v.ofHTTP(v.URL) }},
+	{"target.executor", msg("Executor and type of work"), func(v TaskValues) string { return v.ofHTTP(v.Executor) }},
+	{"target.route", msg("Which address"), func(v TaskValues) string { return v.ofExecutor(v.Route) }},
 	{"target.headers", msg("Headers"), func(v TaskValues) string { return v.ofHTTP(v.Headers) }},
 }, httpLabels, []formField{
 	{"target.command", msg("Command"), func(v TaskValues) string { return v.ofShell(v.Command) }},

@@ -59,6 +59,7 @@ type TeamValues struct {
 	Login, MemberRole              string
 	For, InviteRole                string
 	TokenName, TokenRole, TokenEnd string
+	TokenExecutors                 string // names, as typed
 	Prefix, OpenReason             string
 	Range, CloseReason             string
 	CommandsReason                 string

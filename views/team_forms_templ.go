@@ -124,6 +124,10 @@ func teamForms(p TeamPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			templ_7745c5c3_Err = ui.Input(ui.Field{Name: "token_executors", Label: t(ctx, "Executors that it may register"), Value: p.Values.TokenExecutors, Attrs: noSpelling, Hint: t(ctx, "Names apart by commas, such as billing. Left empty, it registers none."), Error: p.problem(ctx, FormToken, "token_executors")}).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			return nil
 		})
 		templ_7745c5c3_Err = ui.ConfirmDialog(p.dialog(ui.Confirm{

@@ -13,6 +13,7 @@ const (
 	Cancel         Verb = "instance.cancel"
 	Replay         Verb = "letter.replay"
 	Solve          Verb = "letter.solve"      // status, solution, assignee
+	Register       Verb = "executor.register" // by tokens, for the names that they are bound to
 	Acknowledge    Verb = "alert.acknowledge" // of incidents: acknowledge, assign, note, end
 	Silence        Verb = "alert.silence"
 	EditTask       Verb = "task.edit"     // create, change, roll back, archive; move: in both teams
@@ -36,6 +37,7 @@ var minRole = map[Verb]Role{
 	Cancel:         Operator,
 	Replay:         Operator,
 	Solve:          Operator,
+	Register:       Operator,
 	Acknowledge:    Operator,
 	Silence:        Operator,
 	EditTask:       Editor,
@@ -70,6 +72,7 @@ func Matrix() []Right {
 		{Verb: Cancel, Words: fault.Text{Format: "Cancel an instance"}},
 		{Verb: Replay, Words: fault.Text{Format: "Replay a dead letter"}},
 		{Verb: Solve, Words: fault.Text{Format: "Take a dead letter and write its solution"}},
+		{Verb: Register, Words: fault.Text{Format: "Register executors, by tokens bound to them"}},
 		{Verb: Acknowledge, Words: fault.Text{Format: "Acknowledge and assign an incident"}},
 		{Verb: Silence, Words: fault.Text{Format: "Silence alerts for a time"}},
 		{Verb: EditTask, Words: fault.Text{Format: "Create, change and archive tasks"}},

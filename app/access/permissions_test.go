@@ -20,6 +20,7 @@ Pause, resume, enable and disable a task            operator editor owner
 Cancel an instance                                  operator editor owner
 Replay a dead letter                                operator editor owner
 Take a dead letter and write its solution           operator editor owner
+Register executors, by tokens bound to them         operator editor owner
 Acknowledge and assign an incident                  operator editor owner
 Silence alerts for a time                           operator editor owner
 Create, change and archive tasks                             editor owner

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,9 @@ type APIToken struct {
 	ExpiresAt  time.Time // zero: never
 	LastUsedAt time.Time // zero: never; at most a minute late
 	RevokedAt  time.Time // zero: not
+	// Executors are the names that its bearer may register, sorted; none: it
+	// may register nobody. Only Token and Tokens of the store give them.
+	Executors []string
 }
 
 // Live tells whether the token is good at now.
@@ -71,6 +75,8 @@ type NewToken struct {
 	Role   Role
 	Life   time.Duration // 0: TokenLife
 	NoEnd  bool          // never expires; Life must be 0
+	// Executors are the names that its bearer may register.
+	Executors []string
 }
 
 func (in NewToken) check() error {
@@ -85,6 +91,7 @@ func (in NewToken) check() error {
 	if in.Life < 0 || in.Life > MaxTokenLife || (in.NoEnd && in.Life != 0) {
 		bad = append(bad, fault.Field("expires_at", "A token lives for up to 5 years, or has no end"))
 	}
+	bad = append(bad, checkExecutors(in.Role, in.Executors)...)
 	return fault.Invalid(bad...)
 }
 
@@ -98,11 +105,12 @@ func (t *Tokens) Create(ctx context.Context, a Actor, in NewToken) (string, APIT
 	if err := in.check(); err != nil {
 		return "", APIToken{}, err
 	}
+	in.Executors = slices.Compact(slices.Sorted(slices.Values(in.Executors)))
 	secret, now := newToken(), t.now()
 	made := APIToken{
 		TeamID: in.TeamID, Name: in.Name, Role: in.Role,
 		Prefix: secret[:len(tokenMark)+4], Last4: secret[len(secret)-4:], Hash: digest(secret),
-		CreatedBy: a.Name, CreatedAt: now,
+		CreatedBy: a.Name, CreatedAt: now, Executors: in.Executors,
 	}
 	if !in.NoEnd {
 		life := TokenLife
@@ -113,7 +121,7 @@ func (t *Tokens) Create(ctx context.Context, a Actor, in NewToken) (string, APIT
 	}
 	id, err := t.store.InsertToken(ctx, made, Entry{
 		At: now, Actor: a, Action: "token.create", Object: made.Object(), TeamID: made.TeamID,
-		Changes: []Change{{Field: "role", New: string(made.Role)}, {Field: "expires_at", New: stamp(made.ExpiresAt)}},
+		Changes: made.changes(),
 	})
 	if err != nil {
 		return "", APIToken{}, fmt.Errorf("create token %s: %w", made.Name, err)

@@ -25,6 +25,10 @@ const (
 	CalendarEnds Metric = "calendar_ends"   // days of data that a calendar of a task has left
 )
 
+// NoExecutor is in seconds: since the last beat of an executor that did not
+// leave, or since a task finds none of those that it names.
+const NoExecutor Metric = "executor_offline"
+
 // Per is what a metric has one value for.
 type Per string
 
@@ -34,6 +38,7 @@ const (
 	PerScope    Per = "scope"    // all that the rule's scope covers together
 	PerQueue    Per = "queue"    // each queue
 	PerNode     Per = "node"     // each node
+	PerExecutor Per = "executor" // each address of an executor, and each that tasks miss
 	PerCalendar Per = "calendar" // each calendar that a task uses
 	PerHouse    Per = "house"    // the installation
 )
@@ -83,6 +88,7 @@ func Meters() []Meter {
 		{Metric: OpenLetters, Unit: Count, Per: PerScope, History: true},
 		{Metric: LetterAge, Unit: Hours, Per: PerScope, History: true},
 		{Metric: CalendarEnds, Unit: Days, Per: PerCalendar, Below: true},
+		{Metric: NoExecutor, Unit: Seconds, Per: PerExecutor},
 		{Metric: QueueDepth, Unit: Count, Per: PerQueue, House: true, History: true},
 		{Metric: NodeOffline, Unit: Seconds, Per: PerNode, House: true},
 		{Metric: ClockOffset, Unit: Seconds, Per: PerNode, House: true},

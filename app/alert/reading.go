@@ -11,6 +11,7 @@ const (
 	ScopeSubject    SubjectKind = "scope" // what a rule's scope covers
 	QueueSubject    SubjectKind = "queue"
 	NodeSubject     SubjectKind = "node"
+	ExecutorSubject SubjectKind = "executor"
 	CalendarSubject SubjectKind = "calendar"
 	HouseSubject    SubjectKind = "house"
 )

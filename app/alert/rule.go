@@ -132,6 +132,7 @@ func TeamDefaults() []Rule {
 		{Name: "Open dead letters", Metric: OpenLetters, Threshold: 10, Level: P2},
 		{Name: "Trigger lag", Metric: TriggerLag, Threshold: 5, Window: 5 * time.Minute, Least: 20, For: time.Minute, Level: P2},
 		{Name: "Calendar without data", Metric: CalendarEnds, Threshold: 30, Level: P2},
+		{Name: "Executor offline", Metric: NoExecutor, Threshold: 15, Level: P2},
 	}
 }
 

@@ -109,7 +109,7 @@ func (m Meter) Scopes() []ScopeKind {
 		return []ScopeKind{All, OfTag, OfGroup, OfTask}
 	case PerQueue:
 		return []ScopeKind{All, OfQueue}
-	case PerNode, PerHouse:
+	case PerNode, PerHouse, PerExecutor:
 	}
 	return []ScopeKind{All}
 }

@@ -76,6 +76,7 @@ var metricWords = map[Metric]struct{ one, many pair }{
 	OpenLetters:  {pair{"%s: too many dead letters", "%s：死信过多"}, pair{"%s scopes: too many dead letters", "%s 个范围死信过多"}},
 	LetterAge:    {pair{"%s: a dead letter waits too long", "%s：死信等待过久"}, pair{"%s scopes: dead letters wait too long", "%s 个范围的死信等待过久"}},
 	CalendarEnds: {pair{"%s runs out of data", "%s 的数据即将用完"}, pair{"%s calendars run out of data", "%s 个日历的数据即将用完"}},
+	NoExecutor:   {pair{"%s is offline", "%s 离线"}, pair{"%s executors are offline", "%s 个执行器离线"}},
 	QueueDepth:   {pair{"%s is too deep", "%s 积压过多"}, pair{"%s queues are too deep", "%s 个队列积压过多"}},
 	NodeOffline:  {pair{"%s is offline", "%s 离线"}, pair{"%s nodes are offline", "%s 个节点离线"}},
 	ClockOffset:  {pair{"%s: clock is off", "%s 时钟偏差"}, pair{"%s nodes: clocks are off", "%s 个节点时钟偏差"}},
@@ -90,6 +91,7 @@ var perWords = map[SubjectKind]struct{ one, many pair }{
 	ScopeSubject:    {pair{"%s", "%s"}, pair{"%s scopes", "%s 个范围"}},
 	QueueSubject:    {pair{"queue %s", "队列 %s"}, pair{"%s queues", "%s 个队列"}},
 	NodeSubject:     {pair{"node %s", "节点 %s"}, pair{"%s nodes", "%s 个节点"}},
+	ExecutorSubject: {pair{"executor %s", "执行器 %s"}, pair{"%s executors", "%s 个执行器"}},
 	CalendarSubject: {pair{"calendar %s", "日历 %s"}, pair{"%s calendars", "%s 个日历"}},
 	HouseSubject:    {pair{"the installation", "整个系统"}, pair{"the installation", "整个系统"}},
 }
@@ -105,7 +107,7 @@ var scopeWords = map[ScopeKind]pair{
 var ruleNames = map[string]string{
 	"Failures in a row": "连续失败", "Success rate": "成功率", "Expected run missing": "未按时运行",
 	"Run too long": "运行过久", "Open dead letters": "待处理死信", "Trigger lag": "触发延迟",
-	"Calendar without data": "日历缺少数据", "Queue depth": "队列积压", "Node offline": "节点离线",
+	"Calendar without data": "日历缺少数据", "Queue depth": "队列积压", "Node offline": "节点离线", "Executor offline": "执行器离线",
 	"Nothing planned": "停止计划", "Clock offset": "时钟偏差", "Clock offset that stops planning": "时钟偏差导致停止计划",
 	"Redis memory": "Redis 内存", "Redis may evict": "Redis 可能淘汰数据",
 }

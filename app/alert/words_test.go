@@ -115,6 +115,7 @@ func TestEachMetricIsWordedInItsUnit(t *testing.T) {
 		alert.TriggerLag:   {"all tasks: late starts", "94.99 s, threshold 95 s", "全部任务：启动延迟", "94.99 秒，阈值 95 秒"},
 		alert.OpenLetters:  {"all tasks: too many dead letters", "94.99, threshold 95", "全部任务：死信过多", "94.99，阈值 95"},
 		alert.LetterAge:    {"all tasks: a dead letter waits too long", "94.99 h, threshold 95 h", "全部任务：死信等待过久", "94.99 小时，阈值 95 小时"},
+		alert.NoExecutor:   {"executor x is offline", "94.99 s, threshold 95 s", "执行器 x 离线", "94.99 秒，阈值 95 秒"},
 		alert.CalendarEnds: {"calendar x runs out of data", "94.99 days, threshold 95 days", "日历 x 的数据即将用完", "94.99 天，阈值 95 天"},
 		alert.QueueDepth:   {"queue x is too deep", "94.99, threshold 95", "队列 x 积压过多", "94.99，阈值 95"},
 		alert.NodeOffline:  {"node x is offline", "94.99 s, threshold 95 s", "节点 x 离线", "94.99 秒，阈值 95 秒"},
@@ -136,7 +137,7 @@ func TestEachMetricIsWordedInItsUnit(t *testing.T) {
 		en, zh := m.Text("en", where()), m.Text("zh-CN", where())
 		require.Equal(t, want, [4]string{strings.TrimPrefix(en.Title, "[ax] r: "), en.Lines[0].Value, strings.TrimPrefix(zh.Title, "[ax] r："), zh.Lines[0].Value}, metric)
 	}
-	require.Len(t, alert.Meters(), 16, "a new metric needs words")
+	require.Len(t, alert.Meters(), 17, "a new metric needs words")
 }
 
 func TestDefaultRulesHaveChineseNames(t *testing.T) {

@@ -132,9 +132,10 @@ func readPassword(cmd *cobra.Command, fromStdin bool) (string, error) {
 func (p People) tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "token", Short: "Create API tokens"}
 	var team, role, name string
+	var executors []string
 	create := &cobra.Command{Use: "create", Short: "Create a token and print it, once", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		return p.With(cmd.Context(), func(s access.Services, _ string) error {
-			secret, err := createToken(cmd.Context(), s, team, role, name)
+			secret, err := createToken(cmd.Context(), s, team, access.NewToken{Name: name, Role: access.Role(role), Executors: executors})
 			if err == nil {
 				fmt.Fprintln(cmd.OutOrStdout(), secret)
 			}
@@ -144,13 +145,14 @@ func (p People) tokenCommand() *cobra.Command {
 	create.Flags().StringVar(&team, "team", "default", "code of the team")
 	create.Flags().StringVar(&role, "role", "operator", "viewer, operator, editor, owner")
 	create.Flags().StringVar(&name, "name", "command line", "what it is for")
+	create.Flags().StringSliceVar(&executors, "executors", nil, "names of executors that it may register, apart by commas")
 	cmd.AddCommand(create)
 	return cmd
 }
 
 // createToken makes a token for a team; the team "default" is made when there
 // is no team at all.
-func createToken(ctx context.Context, s access.Services, team, role, name string) (string, error) {
+func createToken(ctx context.Context, s access.Services, team string, made access.NewToken) (string, error) {
 	var t access.Team
 	var err error
 	if team == "default" {
@@ -161,6 +163,7 @@ func createToken(ctx context.Context, s access.Services, team, role, name string
 	if err != nil {
 		return "", err
 	}
-	secret, _, err := s.Tokens.Create(ctx, Actor(), access.NewToken{TeamID: t.ID, Name: name, Role: access.Role(role)})
+	made.TeamID = t.ID
+	secret, _, err := s.Tokens.Create(ctx, Actor(), made)
 	return secret, err
 }

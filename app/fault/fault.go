@@ -23,6 +23,7 @@ const (
 	KindDenied                      // 403: may not do this
 	KindNotFound                    // 404: no such object, or none that the actor may know of
 	KindConflict                    // 409: the object's state does not allow it
+	KindGone                        // 410: it was there, and is over for good
 	KindTooLarge                    // 413: more than ax takes
 	KindInvalid                     // 422: readable, but a field breaks a rule
 	KindTooMany                     // 429: too often
@@ -101,6 +102,9 @@ func NotFound(format string, args ...any) error { return of(KindNotFound, format
 
 // Conflict: the object's present state forbids it.
 func Conflict(format string, args ...any) error { return of(KindConflict, format, args) }
+
+// Gone: the object was there, and is over for good.
+func Gone(format string, args ...any) error { return of(KindGone, format, args) }
 
 // TooLarge: beyond a size limit.
 func TooLarge(format string, args ...any) error { return of(KindTooLarge, format, args) }

@@ -20,6 +20,7 @@ type Call struct {
 	Idempotent  bool      // the target may get the same key twice
 	Payload     json.RawMessage
 	Target      Target
+	Shard       *Shard // nil: no part of a broadcast
 	// ReceiptURL and ReceiptToken let a target that answers 202 report later;
 	// empty when no public address is known.
 	ReceiptURL   string

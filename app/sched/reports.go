@@ -225,6 +225,11 @@ func (r *Reports) TasksByID(ctx context.Context, ids []int64) (map[int64]Task, e
 	return r.store.TasksByID(ctx, slices.Compact(slices.Sorted(slices.Values(ids))))
 }
 
+// Rates gives what became of each task's instances that ended since a moment.
+func (r *Reports) Rates(ctx context.Context, taskIDs []int64, since time.Time) (map[int64]Rate, error) {
+	return r.store.Rates(ctx, taskIDs, since)
+}
+
 // week reads the figures of the seven days.
 func (r *Reports) week(ctx context.Context, id int64, since time.Time, out *TaskReport) error {
 	var err error

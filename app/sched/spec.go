@@ -60,6 +60,10 @@ type TargetSpec struct {
 
 	HTTP *HTTPRules `json:"http,omitempty" doc:"How it is called and what counts as success, where that isn't the usual"`
 
+	Executor string `json:"executor,omitempty" doc:"http without url: name of the executor that is called"`
+	Type     string `json:"type,omitempty" doc:"Of the work, as the executor offers it"`
+	Route    Route  `json:"route,omitempty" doc:"Which of the executor's addresses: round_robin (default), least_busy, random, hash (of biz_id), failover or broadcast"`
+
 	Command      string     `json:"command,omitempty" doc:"shell: the whole path of a command that a node allows"`
 	Args         []string   `json:"args,omitempty" doc:"shell: arguments, passed as they are"`
 	Input        ShellInput `json:"input,omitempty" doc:"shell: how the payload comes: stdin (default), env (AX_PAYLOAD) or none"`
@@ -120,6 +124,7 @@ func (t Task) Written(team string) TaskSpec {
 func (t Target) Written() TargetSpec {
 	return TargetSpec{
 		Kind: t.Kind, URL: t.URL, Headers: t.Headers, HTTP: t.HTTP,
+		Executor: t.Executor, Type: t.Type, Route: t.Route,
 		Command: t.Command, Args: t.Args, Input: t.Input, Container: t.Container, SuccessCodes: t.SuccessCodes,
 	}
 }

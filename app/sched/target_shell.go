@@ -49,6 +49,7 @@ func (p *problems) shellTarget(w TargetSpec) Target {
 		p.add("target.headers", "A command has no headers; leave them out")
 	}
 	p.noHTTP(w)
+	p.noExecutor(w)
 	p.command("target.command", w.Command)
 	p.args("target.args", w.Args)
 	if w.Container != "" && !containerName.MatchString(w.Container) {

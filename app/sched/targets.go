@@ -19,6 +19,13 @@ func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
 	if w.Kind == TargetShell && team != 0 {
 		return s.commandsFor(ctx, team)
 	}
+	if w.Kind == TargetHTTP && w.Executor != "" && team != 0 {
+		bad, err := s.secretsFor(ctx, team, nil, Target{Headers: w.Headers, HTTP: w.HTTP})
+		if err != nil {
+			return err
+		}
+		return fault.Invalid(bad...)
+	}
 	u, err := url.Parse(w.URL)
 	if w.Kind != TargetHTTP || team == 0 || err != nil {
 		return nil // said by others
@@ -60,7 +67,8 @@ func (s *Tasks) addressFor(ctx context.Context, team int64, u *url.URL) ([]fault
 }
 
 // secretsFor looks whether the team has the secrets that headers name, and
-// whether they are for the host of the address.
+// whether they are for the host of the address; of an executor (nil) that is
+// seen when one is called.
 func (s *Tasks) secretsFor(ctx context.Context, team int64, u *url.URL, t Target) ([]fault.FieldError, error) {
 	names := t.Secrets()
 	if len(names) == 0 {
@@ -70,13 +78,16 @@ func (s *Tasks) secretsFor(ctx context.Context, team int64, u *url.URL, t Target
 	if err != nil {
 		return nil, err
 	}
-	to := access.DestinationOf(u)
+	var to access.Destination
+	if u != nil {
+		to = access.DestinationOf(u)
+	}
 	var bad []fault.FieldError
 	for _, name := range names {
 		switch at := slices.IndexFunc(have, func(x access.Secret) bool { return x.Name == name }); {
 		case at < 0:
 			bad = append(bad, fault.Field("target.headers", "The team has no secret %s; an owner can make it on the team’s page", name))
-		case !have[at].For(to):
+		case u != nil && !have[at].For(to):
 			bad = append(bad, fault.Field("target.headers", "The secret %s is not for %s; an owner can add the host on the team’s page", name, to.Host))
 		}
 	}

@@ -61,7 +61,8 @@ const (
 	TargetShell TargetKind = "shell"
 )
 
-// Target is what is called. HTTP: a call of URL (design.md section 11). Shell:
+// Target is what is called. HTTP: a call of URL, or of an executor (design.md
+// section 11). Shell:
 // Command with Args on a node that allows it.
 type Target struct {
 	Kind TargetKind `json:"kind"`
@@ -71,6 +72,12 @@ type Target struct {
 	Headers map[string]string `json:"headers,omitempty"`
 	// HTTP are the rules of the call and its answer; nil: the usual ones.
 	HTTP *HTTPRules `json:"http,omitempty"`
+
+	// Executor is the name of the executor that is called instead of URL, Type
+	// what it is to do, Route which of its addresses gets the call.
+	Executor string `json:"executor,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Route    Route  `json:"route,omitempty"`
 
 	Command string   `json:"command,omitempty"` // absolute
 	Args    []string `json:"args,omitempty"`    // as the command gets them

@@ -136,6 +136,10 @@ func (p *problems) queue(name string, queues []string) string {
 func (p *problems) target(w TargetSpec) Target {
 	switch w.Kind {
 	case TargetHTTP:
+		if w.Executor != "" || w.Type != "" || w.Route != "" {
+			p.noShell(w)
+			return p.executorTarget(w)
+		}
 		p.httpURL("target.url", w.URL)
 	case TargetShell:
 		return p.shellTarget(w)
@@ -145,6 +149,7 @@ func (p *problems) target(w TargetSpec) Target {
 		p.add("target.kind", "This must be http or shell; it is %q", string(w.Kind))
 	}
 	p.noShell(w)
+	p.noExecutor(w)
 	return Target{Kind: w.Kind, URL: w.URL, Headers: p.headers("target.headers", w.Headers), HTTP: p.httpRules(w.HTTP)}
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// behave answers by the path: /ok, /slow/<ms>, /around/<ms>, /hang, /fail, /flaky/<n> (the
+// behave answers by the path: /ok, /slow/<ms>, /ax/<ms>, /around/<ms>, /hang, /fail, /flaky/<n> (the
 // first n attempts fail), /mended (only a replay succeeds), /accept/<ms> (202,
 // and a receipt after that time), /twice/<ms> (the receipt comes twice),
 // /early/<ms> (the receipt comes first, then the answer after that time),
@@ -23,6 +23,10 @@ func (s *sinkServer) behave(w http.ResponseWriter, r *http.Request, c call, n in
 	switch kind {
 	case "ok":
 		w.WriteHeader(http.StatusOK)
+	case "ax": // an executor's work: /ax/<ms>
+		if wait(r, pause) {
+			w.WriteHeader(http.StatusOK)
+		}
 	case "slow":
 		if wait(r, pause) {
 			w.WriteHeader(http.StatusOK)

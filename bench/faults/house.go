@@ -30,22 +30,24 @@ type seat struct {
 
 // house is one installation of ax under attack, with all that judges it.
 type house struct {
-	seat   *seat
-	dir    string
-	name   string // of its database
-	maria  *mariadb
-	redis  *redisServer
-	ledger *sql.DB // as root, past all links
-	nodes  []*node
-	sink   *sink
-	missed error   // what did not come while there was harm; it is a violation
-	robots *robots // receivers of alerts; nil where none are told
-	load   *load
-	random *rand.Rand
-	api    string // address of the console, for links in receipts
-	token  string
-	began  time.Time
-	story  []string // what was done to it, in order
+	seat      *seat
+	dir       string
+	name      string // of its database
+	maria     *mariadb
+	redis     *redisServer
+	ledger    *sql.DB // as root, past all links
+	nodes     []*node
+	sink      *sink
+	missed    error   // what did not come while there was harm; it is a violation
+	robots    *robots // receivers of alerts; nil where none are told
+	load      *load
+	executors []*executor // of F43
+	registrar *client     // what they register by
+	random    *rand.Rand
+	api       string // address of the console, for links in receipts
+	token     string
+	began     time.Time
+	story     []string // what was done to it, in order
 
 	mu      sync.Mutex
 	zombies bool               // a process may go on with work that was taken from it

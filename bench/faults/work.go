@@ -15,6 +15,7 @@ type work struct {
 	timeout    int
 	rate       float64        // requests a second by each caller
 	more       map[string]any // of the trigger
+	target     map[string]any // in place of the path
 	stays      bool           // is never disabled
 }
 
@@ -69,7 +70,7 @@ func (w work) definition(sink string) map[string]any {
 	}
 	return map[string]any{
 		"code": w.code, "name": w.code, "team": "default", "schedule": w.schedule,
-		"target": map[string]any{"kind": "http", "url": w.address(sink)}, "policy": policy,
+		"target": choose(w.target != nil, w.target, map[string]any{"kind": "http", "url": w.address(sink)}), "policy": policy,
 	}
 }
 
