@@ -2,6 +2,10 @@ package main
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -154,8 +158,13 @@ func TestATargetInPythonBelievesSignedCallsOnly(t *testing.T) {
 	require.NoError(t, a.trigger("signed", "s-1", nil))
 	a.settles("signed", map[string]int{"succeeded": 1}, 30*time.Second)
 
-	signer, err := jobs.NewSigner(bytes.Repeat([]byte("x"), 32))
+	foreign, err := jobs.NewSigner(bytes.Repeat([]byte("x"), 32))
 	require.NoError(t, err)
+	sign := func(at time.Time, body string) string {
+		h := hmac.New(sha256.New, []byte(key))
+		fmt.Fprintf(h, "%d.i-1.%s", at.Unix(), body)
+		return "v1=" + hex.EncodeToString(h.Sum(nil))
+	}
 	post := func(at time.Time, body, signature string) int {
 		req, err := http.NewRequest(http.MethodPost, "http://"+addr+"/work", strings.NewReader(body))
 		require.NoError(t, err)
@@ -170,5 +179,10 @@ func TestATargetInPythonBelievesSignedCallsOnly(t *testing.T) {
 	}
 	now := time.Now()
 	require.Equal(t, 401, post(now, "{}", ""))
-	require.Equal(t, 401, post(now, "{}", signer.Sign(now, "i-1", []byte("{}"))), "of another installation")
+	require.Equal(t, 401, post(now, "{}", foreign.Sign(now, "i-1", []byte("{}"))), "of another installation")
+	require.Equal(t, 401, post(now, `{"more":1}`, sign(now, "{}")), "another body")
+	require.Equal(t, 200, post(now, "{}", sign(now, "{}")))
+	require.Equal(t, 409, post(now, "{}", sign(now, "{}")), "sent again")
+	old := now.Add(-6 * time.Minute)
+	require.Equal(t, 408, post(old, "{}", sign(old, "{}")), "too old")
 }

@@ -123,7 +123,7 @@ func TestARetryOfABroadcastCallsOnlyWhatDidNotSucceed(t *testing.T) {
 	require.Equal(t, sched.OutcomeSucceeded, r.Outcome, r.Error)
 	require.Len(t, c.got, 3)
 	require.Equal(t, first.Address, "http://"+c.got[2].Host)
-	require.Equal(t, "close-order/order-7 shard "+first.Shard.String(), c.got[2].Header.Get("Idempotency-Key"))
+	require.Equal(t, "close-order/order-7 shard "+first.String(), c.got[2].Header.Get("Idempotency-Key"))
 	require.Contains(t, r.Request, "1 of 2 parts")
 
 	again.Attempt = 3 // the node died before it could settle

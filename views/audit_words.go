@@ -50,6 +50,8 @@ var auditWords = map[string]string{
 	"secret.delete":       msg("Removed the secret"),
 	"invitation.create":   msg("Invited"),
 	"invitation.withdraw": msg("Withdrew the invitation of"),
+	"executor.register":   msg("Registered the executor"),
+	"executor.leave":      msg("Signed the executor off"),
 	"allowance.create":    msg("Opened the range"),
 	"allowance.delete":    msg("Closed the range"),
 	"team.open_commands":  msg("Opened commands to the team"),
