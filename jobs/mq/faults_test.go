@@ -17,13 +17,14 @@ import (
 
 // tries is what became of each message that was published, by its id.
 type tries struct {
-	mu                  sync.Mutex
-	had, never, unclear map[string]bool
-	sides               sync.WaitGroup
+	mu           sync.Mutex
+	had, unclear map[string]bool
+	never        map[string]error // surely not there, and why
+	sides        sync.WaitGroup
 }
 
 func newTries() *tries {
-	return &tries{had: map[string]bool{}, never: map[string]bool{}, unclear: map[string]bool{}}
+	return &tries{had: map[string]bool{}, never: map[string]error{}, unclear: map[string]bool{}}
 }
 
 // flood publishes from many sides until stop, each message once.
@@ -62,7 +63,7 @@ func (o *tries) note(id string, err error) {
 	case err == nil:
 		o.had[id] = true
 	case f.Definite:
-		o.never[id] = true
+		o.never[id] = err
 	default:
 		o.unclear[id] = true
 	}
@@ -83,7 +84,7 @@ func (o *tries) judge(t *testing.T, ids []string) {
 	for _, id := range ids {
 		require.False(t, in[id], "%s is there twice, and was published once", id)
 		in[id] = true
-		require.False(t, o.never[id], "%s was said never to arrive, and is there", id)
+		require.NoError(t, o.never[id], "%s was said never to arrive, and is there", id)
 	}
 	for id := range o.had {
 		require.True(t, in[id], "%s was confirmed, and is not there", id)

@@ -65,11 +65,13 @@ func (l *link) send(ctx context.Context, by *lane, m Message) *Failure {
 		return l.refused(by)
 	}
 	select {
-	case back := <-by.returned: // it comes before the confirm
-		return &Failure{Definite: true, Code: int(back.ReplyCode), Err: returnedError(back)}
+	case back, ok := <-by.returned: // it comes before the confirm
+		if ok { // else the connection ended just now
+			return &Failure{Definite: true, Code: int(back.ReplyCode), Err: returnedError(back)}
+		}
 	default:
-		return nil
 	}
+	return nil
 }
 
 func publishing(m Message) amqp.Publishing {
