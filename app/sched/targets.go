@@ -14,8 +14,12 @@ import (
 // targetFor refuses a target of which can be told already that its calls won't
 // be made: an address that the team may not call, or a secret that it hasn't
 // or that isn't for this host. A name is judged when it is called, by where it
-// leads then. Faults: Invalid (target.url, target.headers).
+// leads then. Faults: Invalid (target.url, target.headers, and those of
+// brokerFor).
 func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
+	if w.Kind == TargetMQ && team != 0 {
+		return s.brokerFor(ctx, team, w)
+	}
 	u, err := url.Parse(w.URL)
 	if w.Kind != TargetHTTP || team == 0 || err != nil {
 		return nil // said by others
@@ -74,7 +78,7 @@ func (s *Tasks) secretsFor(ctx context.Context, team int64, u *url.URL, headers 
 // What stays doesn't stand in the way of other changes, whatever was closed
 // meanwhile.
 func (s *Tasks) targetChange(ctx context.Context, old Task, w TargetSpec) error {
-	if w.URL == old.Spec.Target.URL && maps.Equal(w.Headers, old.Spec.Target.Headers) {
+	if w.URL == old.Spec.Target.URL && maps.Equal(w.Headers, old.Spec.Target.Headers) && sameMessage(w, old.Spec.Target) {
 		return nil
 	}
 	return s.targetFor(ctx, old.TeamID, w)

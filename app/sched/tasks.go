@@ -54,6 +54,7 @@ type taskStore interface {
 	Trigger(ctx context.Context, in Instance, e access.Entry) (Instance, bool, error)
 	Calendar(ctx context.Context, code string) (*calendar.Calendar, error)
 	Secrets(ctx context.Context, team int64) ([]access.Secret, error)
+	Brokers(ctx context.Context, team int64) ([]access.Broker, error)
 }
 
 // handover sends what a use case just committed.
