@@ -69,7 +69,7 @@ type Options struct {
 	// May tells why nothing may be sent to an address any more; nil: it may. It
 	// is asked before each message, for connections are kept.
 	May func(ctx context.Context, to netip.AddrPort) error
-	Now func() time.Time
+	Now func() time.Time // this machine's clock
 }
 
 // Failure is why a message wasn't confirmed.

@@ -64,7 +64,7 @@ func connect(ctx context.Context, o Options) (*link, error) {
 // greeting is the failure of a signing in.
 func greeting(ctx context.Context, err error) *Failure {
 	f := unsent("the broker refused the connection: %w", err)
-	if said, ok := errors.AsType[*amqp.Error](err); ok {
+	if said, ok := errors.AsType[*amqp.Error](err); ok && said.Server {
 		f.Code = said.Code
 		f.Err = fmt.Errorf("the broker refused the connection: %d %s", said.Code, said.Reason)
 	}
