@@ -80,6 +80,7 @@ func (a *App) mountAPI(e *gin.Engine) {
 	s.silenceOperations()
 	s.opsOperations()
 	s.allowanceOperations()
+	s.brokerOperations()
 	s.mountBook(e)
 }
 

@@ -167,6 +167,7 @@ func TestAnswersHaveTheShapeOfTheDocument(t *testing.T) {
 	h := newHouse(t)
 	h.task("orders.send")
 	h.calendar("orders.send")
+	h.broker()
 	l := h.letter("orders.send", "o-1", "no luck")
 	h.trigger("orders.send", "o-2")
 	told := h.told(l.InstanceID)
@@ -189,7 +190,7 @@ func TestAnswersHaveTheShapeOfTheDocument(t *testing.T) {
 		fits(t, doc, schema, got.fieldsOf(), path)
 		seen++
 	})
-	require.Equal(t, 26, seen)
+	require.Equal(t, 27, seen)
 	got := c.json("POST", v1+"/tasks", "{}")
 	fits(t, doc, object{"$ref": "#/components/schemas/Problem"}, got.fieldsOf(), "a problem")
 	got = c.json("POST", v1+"/tasks/orders.send/trigger", "{}")

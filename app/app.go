@@ -118,7 +118,7 @@ type Options struct {
 	Alerts          alert.Services
 	Past            alertPast // that rules are tried on
 	Brokers         *access.Brokers
-	MailServer      bool      // there is one: alerts can go by e-mail
+	MailServer      bool // there is one: alerts can go by e-mail
 	Calls           calls
 	Receipts        receipts
 	Queues          queues

@@ -24,7 +24,7 @@ func (f *form) typedTask() views.TaskValues {
 	return views.TaskValues{
 		Code: f.text("code"), Name: f.text("name"), Team: f.text("team"), Group: f.text("group"), Owner: f.text("owner"), Tags: f.text("tags"),
 		Enabled: f.ticked("enabled"), Target: f.text("target.kind"), URL: f.text("target.url"), Headers: f.raw("target.headers"),
-		Command: f.text("target.command"), Args: f.raw("target.args"), Input: f.text("target.input"), Codes: f.text("target.success_codes"),
+		MQ: f.typedMessage(), Command: f.text("target.command"), Args: f.raw("target.args"), Input: f.text("target.input"), Codes: f.text("target.success_codes"),
 		Payload: f.raw("payload"), Queue: f.text("queue"),
 		Kind: f.text("schedule.kind"), Cron: f.raw("schedule.cron"), Zone: f.text("schedule.timezone"),
 		Every: f.text("schedule.every_seconds"), Anchor: f.text("schedule.anchor"), RunAt: f.text("schedule.run_at"), Delay: f.text("schedule.delay_seconds"),
@@ -57,6 +57,9 @@ func (f *form) taskSpec(v views.Viewer, typed views.TaskValues, old sched.Task) 
 // targetSpec reads the target of the kind chosen; a form without the choice is
 // of HTTP.
 func (f *form) targetSpec(typed views.TaskValues) sched.TargetSpec {
+	if typed.Message() {
+		return f.messageSpec(typed.MQ)
+	}
 	if !typed.Shell() {
 		kind := cmp.Or(sched.TargetKind(typed.Target), sched.TargetHTTP)
 		return sched.TargetSpec{Kind: kind, URL: typed.URL, Headers: f.headers("target.headers", typed.Headers)}

@@ -237,6 +237,7 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 	}
 	page.Shell = a.shellChoice(c, team)
 	page.People = a.peopleOf(c, team)
+	page.Brokers = a.brokerChoices(c, stored)
 	return page
 }
 

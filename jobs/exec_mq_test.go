@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
 	"github.com/stretchr/testify/require"
 
 	"ax/app/access"
@@ -74,7 +73,7 @@ func TestAMessageCarriesWhatACallCarries(t *testing.T) {
 	d := got[0]
 	require.Equal(t, "close-order/order-7", d.MessageId)
 	require.Equal(t, instanceID, d.CorrelationId)
-	require.Equal(t, amqp.Persistent, d.DeliveryMode)
+	require.EqualValues(t, 2, d.DeliveryMode, "persistent")
 	require.Equal(t, signer(t).Sign(time.Unix(sentAt, 0), instanceID, d.Body), d.Headers["ax-signature"])
 	require.JSONEq(t, `{"instance_id":"`+instanceID+`","task":"close-order","biz_id":"order-7","attempt":2,"scheduled_at":"2026-11-30T00:53:20.123Z","payload":{"n":12345678901234567890,"s":"<&>"}}`, string(d.Body))
 	for name, want := range map[string]string{

@@ -25,6 +25,7 @@ type TaskFormPage struct {
 	Defaults  sched.Defaults
 	MayUnsafe bool // allow retries of non-idempotent work
 	Shell     ShellChoice
+	Brokers   []BrokerChoice // that a message may go to
 	Preview   TaskPreview
 	// Changed is set when somebody saved after the form was opened: Stored is
 	// theirs then, Theirs are its fields, and Mine what the form would make of

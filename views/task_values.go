@@ -23,6 +23,7 @@ type TaskValues struct {
 	Target                       string // kind of target; empty: http
 	URL, Headers, Payload, Queue string // headers as lines, Name: value
 	Command, Args, Input, Codes  string // arguments as lines
+	MQ                           MQValues
 
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
@@ -79,7 +80,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 func (v Viewer) NewTaskValues(d sched.Defaults, team string) TaskValues {
 	out := TaskValues{
 		Team: team, Enabled: true, Kind: string(sched.KindCron), Zone: v.zone().String(),
-		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0",
+		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0", MQ: MQValues{Done: string(sched.DoneReceipt)},
 		RetryKind: string(sched.RetrySteps), Timeout: v.Exactly(d.TimeoutSeconds), AlertLevel: string(sched.AlertP2),
 		FixedDelay: "false", CalendarMode: string(sched.OnWorkdays), CalendarMove: string(sched.MoveDrop),
 		Misfire: string(sched.FireOnce), Overlap: string(sched.OverlapSkip),
@@ -153,6 +154,13 @@ var fieldLabels = []formField{
 	{"target.args", msg("Arguments"), func(v TaskValues) string { return v.ofShell(v.Args) }},
 	{"target.input", msg("How the payload comes"), func(v TaskValues) string { return v.ofShell(v.Input) }},
 	{"target.success_codes", msg("Exit codes of success"), func(v TaskValues) string { return v.ofShell(v.Codes) }},
+	{"target.broker", msg("Broker"), func(v TaskValues) string { return v.ofMQ(v.MQ.Broker) }},
+	{"target.exchange", msg("Exchange"), func(v TaskValues) string { return v.ofMQ(v.MQ.Exchange) }},
+	{"target.routing_key", msg("Routing key"), func(v TaskValues) string { return v.ofMQ(v.MQ.RoutingKey) }},
+	{"target.stream", msg("Stream"), func(v TaskValues) string { return v.ofMQ(v.MQ.Stream) }},
+	{"target.message_headers", msg("Headers of the message"), func(v TaskValues) string { return v.ofMQ(v.MQ.Headers) }},
+	{"target.done", msg("It is done when"), func(v TaskValues) string { return v.ofMQ(v.MQ.Done) }},
+	{"target.cancel_routing_key", msg("Routing key to cancel"), func(v TaskValues) string { return v.ofMQ(v.MQ.CancelRoutingKey) }},
 	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
 	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},
 	{"schedule.kind", msg("Kind of schedule"), func(v TaskValues) string { return v.Kind }},

@@ -102,13 +102,13 @@ func New(kind Kind, o Options) (Publisher, error) {
 }
 
 // unsent is the failure when nothing of the message went out.
-func unsent(format string, args ...any) *Failure {
-	return &Failure{Definite: true, Err: fmt.Errorf(format, args...)}
+func unsent(said string, args ...any) *Failure {
+	return &Failure{Definite: true, Err: fmt.Errorf(said, args...)}
 }
 
 // unknown is the failure when the broker may have the message.
-func unknown(format string, args ...any) *Failure {
-	return &Failure{Err: fmt.Errorf(format, args...)}
+func unknown(said string, args ...any) *Failure {
+	return &Failure{Err: fmt.Errorf(said, args...)}
 }
 
 // await runs what knows no context, until ctx ends. What it gives after that
