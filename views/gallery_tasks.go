@@ -24,7 +24,7 @@ func taskExamples() []Example {
 		{Name: "task-new-message", Component: TaskForm(shownMessageForm(nil))},
 		{Name: "task-new-message-refused", Component: TaskForm(shownMessageForm([]fault.FieldError{
 			fault.Field("target.exchange", "%s with the key %q is not on the list of %s; an owner can add it on the team’s page", "amq.direct", "order.close", "shop-rabbit"),
-			fault.Field("target.headers", "%s is not a task’s to set", "CC"),
+			fault.Field("target.message_headers", "%s is not a task’s to set", "CC"),
 		}))},
 		{Name: "task-new-message-gone", Component: TaskForm(shownNoMessageForm())},
 		{Name: "task-message", Component: Task(shownMessageTask())},
