@@ -129,6 +129,7 @@ func arrows() map[string]rule {
 		// Transactions and rules are timed from inside; servers can't tell them.
 		"ax/bench/schedules": {own: []string{"ax/db", "ax/app/cron", "ax/app/sched"}, other: []string{mysql, sqlite}},
 		"ax/bench/alerts":    {own: []string{"ax/db", "ax/app/alert"}, other: []string{mysql, sqlite}},
+		"ax/bench/mq":        {own: []string{"ax/jobs/mq", "ax/jobs/mq/mqtest"}, other: []string{"github.com/rabbitmq/amqp091-go"}},
 		"ax/bench/shots":     {other: []string{"github.com/chromedp"}},
 	}
 }
