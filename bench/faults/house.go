@@ -39,6 +39,8 @@ type house struct {
 	nodes  []*node
 	sink   *sink
 	missed error   // what did not come while there was harm; it is a violation
+	rabbit *rabbit // nil where none is asked for, as its consumer
+	bridge *bridge
 	robots *robots // receivers of alerts; nil where none are told
 	load   *load
 	random *rand.Rand

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	amqp "github.com/rabbitmq/amqp091-go"
+
+	"ax/app/fail"
 )
 
 // publish sends one message on a channel that nothing else uses meanwhile.
@@ -56,6 +58,9 @@ func (l *link) send(ctx context.Context, by *lane, m Message) *Failure {
 		return unsent("the connection was closed before anything was sent: %w", err)
 	default:
 		return unknown("the connection broke while the message was written: %w", err)
+	}
+	if err := fail.At("mq.published"); err != nil {
+		return unknown("%w", err)
 	}
 	acked, err := confirm.WaitContext(ctx)
 	switch {
