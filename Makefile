@@ -110,6 +110,7 @@ bench: ## measure engine, schedules and alerts, write docs/benchmarks.md (an hou
 	go run ./bench/engine -kinds -append docs/benchmarks.md
 	go run ./bench/schedules -append docs/benchmarks.md
 	go run ./bench/alerts -append docs/benchmarks.md
+	go run ./bench/mq -append docs/benchmarks.md
 
 shots: ## write pictures of all pages of the demo to shots/
 	@.ci/shots shots

@@ -95,13 +95,20 @@ func arrows() map[string]rule {
 		"ax/views/ui": {other: []string{"github.com/a-h/templ"}, tests: []string{goquery, rapid}},
 		"ax/static":   {},
 		"ax/jobs": {
-			own: append([]string{fail, "ax/jobs/shell"}, domain...),
+			own: append([]string{fail, "ax/jobs/mq", "ax/jobs/shell"}, domain...),
 			other: []string{
 				"github.com/hibiken/asynq", "github.com/redis/go-redis/v9", "github.com/alicebob/miniredis/v2", "github.com/robfig/cron/v3",
 				"github.com/google/uuid", "code.dny.dev/ssrf", "github.com/wneessen/go-mail",
 			},
-			tests: []string{"ax/jobs/redistest", "ax/jobs/robottest", rapid},
+			tests: []string{"ax/jobs/mq/mqtest", "ax/jobs/redistest", "ax/jobs/robottest", rapid},
 		},
+		// Messages to brokers; it knows nothing of tasks. The one home of its
+		// library beside what starts brokers for tests.
+		"ax/jobs/mq": {
+			own: []string{fail}, other: []string{"github.com/rabbitmq/amqp091-go", "github.com/redis/go-redis/v9"},
+			tests: []string{"ax/jobs/mq/mqtest", "ax/jobs/redistest"},
+		},
+		"ax/jobs/mq/mqtest": {other: []string{"github.com/rabbitmq/amqp091-go"}},
 		// Processes of the machine, which know nothing of ax.
 		"ax/jobs/shell": {},
 		"ax/db": {
@@ -122,6 +129,7 @@ func arrows() map[string]rule {
 		// Transactions and rules are timed from inside; servers can't tell them.
 		"ax/bench/schedules": {own: []string{"ax/db", "ax/app/cron", "ax/app/sched"}, other: []string{mysql, sqlite}},
 		"ax/bench/alerts":    {own: []string{"ax/db", "ax/app/alert"}, other: []string{mysql, sqlite}},
+		"ax/bench/mq":        {own: []string{"ax/jobs/mq", "ax/jobs/mq/mqtest"}, other: []string{"github.com/rabbitmq/amqp091-go"}},
 		"ax/bench/shots":     {other: []string{"github.com/chromedp"}},
 	}
 }

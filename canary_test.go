@@ -139,6 +139,17 @@ func TestNoSecretIsFoundAgain(t *testing.T) {
 	found["the password in it"] = "canary of basic 77"
 	ada.post("/teams/default/secrets", "secret_name", "PAY_TOKEN", "secret_value", found["a secret of the team"], "secret_hosts", "127.0.0.1")
 	ada.post("/teams/default/secrets", "secret_name", "PAY_BASIC", "secret_value", found["another one"], "secret_hosts", "127.0.0.1")
+	found["the password of a broker"], found["the user of a broker"] = "canary of rabbit 777", "canary-user-of-rabbit"
+	for _, kind := range []string{"amqp", "redis"} {
+		ada.post("/teams/default/brokers", "broker_name", kind, "broker_kind", kind, "broker_address", kind+"://"+server.Addr, "broker_user", found["the user of a broker"],
+			"broker_password", found["the password of a broker"], "broker_places", map[string]string{"amqp": "orders #", "redis": "orders"}[kind])
+		ada.post("/teams/default/brokers/test", "test_broker", kind)
+	}
+	a.task("posted", echo.URL, func(w map[string]any) {
+		w["target"] = map[string]any{"kind": "mq", "broker": "redis", "stream": "orders"}
+	})
+	require.NoError(t, a.trigger("posted", "o-1", nil))
+	a.settles("posted", map[string]int{"failed": 1}, 30*time.Second)
 	a.task("echo", echo.URL, func(w map[string]any) {
 		w["target"].(map[string]any)["headers"] = map[string]any{"X-Token": "{{secret:PAY_TOKEN}}", "Authorization": "Basic {{secret:PAY_BASIC}}"}
 	})

@@ -294,7 +294,7 @@ func (s *server) run(ctx context.Context) error {
 	}
 	defer p.ledger.Close()
 	defer p.redis.Close()
-	defer func() { p.shell.Close(); p.http.Close() }()
+	defer func() { p.shell.Close(); p.http.Close(); p.mq.Close() }()
 	defer p.tele.Close()
 	if err := s.admit(ctx, p, front); err != nil {
 		return err

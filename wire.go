@@ -65,6 +65,8 @@ type parts struct {
 	http       *jobs.HTTP
 	egress     *jobs.Egress
 	shell      *jobs.Shell
+	brokers    *access.Brokers
+	mq         *jobs.MQ
 }
 
 // build makes all parts on an open ledger and Redis. Nothing runs yet.
@@ -116,8 +118,9 @@ func (p *parts) buildEngine() {
 	p.inspector = jobs.NewInspector(p.redis, c.Worker.Queues, p.clock.Now)
 	p.switches = sched.NewSwitches(d, p.inspector, p.clock)
 	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets, Sampled: p.tele.Sampled()})
+	p.buildMQ()
 	p.runner = sched.NewRunner(sched.RunnerOptions{
-		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.routed(), sched.TargetShell: p.shell}),
+		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.routed(), sched.TargetShell: p.shell, sched.TargetMQ: p.mq}),
 		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
 }
@@ -125,6 +128,14 @@ func (p *parts) buildEngine() {
 // routed calls addresses, and executors by their names.
 func (p *parts) routed() *jobs.Routed {
 	return jobs.NewRouted(jobs.RoutedOptions{Call: p.http, Book: p.ledger, Turns: jobs.NewTurns(p.redis), Now: p.clock.Now, Dice: rand.Float64, Log: p.log})
+}
+
+// buildMQ makes the brokers of teams, and what publishes to them.
+func (p *parts) buildMQ() {
+	o := jobs.MQOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Local: time.Now, Sampled: p.tele.Sampled()}
+	p.brokers = access.NewBrokers(p.ledger, p.vault, jobs.NewMQ(o), p.clock.Now) // which only probes
+	o.Brokers = p.brokers
+	p.mq = jobs.NewMQ(o)
 }
 
 // buildAlerts makes what people set about alerts, and what tells them.
@@ -228,7 +239,7 @@ func (p *parts) console() (*app.App, error) {
 		Beats:  p.cfg.pulse(),
 		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
 		Executors: sched.NewExecutors(p.ledger, p.egress, p.clock, newID),
-		Services:  p.people, Alerts: p.alerts, Past: p.ledger, MailServer: p.cfg.Mail.Addr != "",
+		Services:  p.people, Brokers: p.brokers, Alerts: p.alerts, Past: p.ledger, MailServer: p.cfg.Mail.Addr != "",
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Switches: p.switches, Ready: p.checks,
 		OpenNetworks: p.cfg.networks(), OpensLoopback: p.cfg.opensLoopback(), Settings: p.cfg.inForce, Ledger: p.ledger.Server, Carrier: p.redis.Server,
 		Served: func(r app.Served) { p.tele.Request(telemetry.Request(r)) },

@@ -82,6 +82,7 @@ func (a *App) mountAPI(e *gin.Engine) {
 	s.opsOperations()
 	s.allowanceOperations()
 	s.executorOperations()
+	s.brokerOperations()
 	s.mountBook(e)
 }
 

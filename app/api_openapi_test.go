@@ -167,6 +167,7 @@ func TestAnswersHaveTheShapeOfTheDocument(t *testing.T) {
 	h := newHouse(t)
 	h.task("orders.send")
 	h.calendar("orders.send")
+	h.broker()
 	l := h.letter("orders.send", "o-1", "no luck")
 	h.trigger("orders.send", "o-2")
 	told := h.told(l.InstanceID)

@@ -118,7 +118,8 @@ type Options struct {
 	access.Services // who may do what
 	Alerts          alert.Services
 	Past            alertPast // that rules are tried on
-	MailServer      bool      // there is one: alerts can go by e-mail
+	Brokers         *access.Brokers
+	MailServer      bool // there is one: alerts can go by e-mail
 	Calls           calls
 	Receipts        receipts
 	Queues          queues
@@ -140,7 +141,7 @@ func (o Options) check() error {
 		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "Instances": o.Instances == nil,
 		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Executors": o.Executors == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
-		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Allowances": o.Allowances == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
+		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Allowances": o.Allowances == nil, "Brokers": o.Brokers == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
 		"Alerts.Incidents": o.Alerts.Incidents == nil, "Alerts.Deliveries": o.Alerts.Deliveries == nil, "Past": o.Past == nil,
 		"Queues": o.Queues == nil, "Switches": o.Switches == nil, "Nodes": o.Nodes == nil, "Ready": o.Ready == nil, "Ledger": o.Ledger == nil, "Carrier": o.Carrier == nil,
 	} {
@@ -178,6 +179,7 @@ type App struct {
 	invitations *access.Invitations
 	allowances  *access.Allowances
 	secrets     *access.Secrets
+	brokers     *access.Brokers
 	networks    []netip.Prefix // open to targets of every team
 	newcomers   bool           // they are because nothing else was configured
 	audit       *access.Reader
@@ -225,7 +227,7 @@ func New(o Options) (*App, error) {
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
 		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook, executors: o.Executors,
-		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, audit: o.Audit, refusals: o.Refusals,
+		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, brokers: o.Brokers, audit: o.Audit, refusals: o.Refusals,
 		alerts: o.Alerts, past: o.Past, mailServer: o.MailServer,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, switches: o.Switches, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
 		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),

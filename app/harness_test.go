@@ -52,6 +52,7 @@ type house struct {
 	other   access.Team // "store": the stranger owns it
 	queue   *carrier
 	robot   *robot      // takes the messages of all channels
+	probe   brokerProbe // says what connecting to a broker gives
 	checks  []app.Check // what /readyz answers
 	queues  []app.QueueInfo
 
@@ -113,6 +114,7 @@ func (h *house) options() app.Options {
 		Outlook:   sched.NewOutlook(d, h.clock),
 		Executors: sched.NewExecutors(d, targets, h.clock, newID),
 		Services:  people,
+		Brokers:   access.NewBrokers(d, vault, &h.probe, now),
 		Alerts:    alert.NewServices(alert.ServicesOptions{Store: d, Sealer: vault, Send: h.robot, Queues: []string{"default", "slow"}, NewID: newID, Now: now}),
 		Past:      d,
 		Calls:     d, Receipts: h.signer, Nodes: d, Queues: queueList{h}, Switches: sched.NewSwitches(d, h.queue, h.clock),

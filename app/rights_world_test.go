@@ -72,6 +72,8 @@ func (w *world) furnish(h *house) {
 	_, err = h.opt.Secrets.Add(h.t.Context(), root, h.team, access.NewSecret{Name: "PAY_TOKEN", Value: "a secret value", Hosts: "pay.example.com"})
 	require.NoError(h.t, err)
 	executor := h.executor("billing", "http://127.0.0.1:9001")
+	_, err = h.opt.Brokers.Add(h.t.Context(), root, h.team, access.NewBroker{Name: "rabbit", Kind: access.BrokerAMQP, Address: "amqp://rabbit.example.com", User: "shop", Password: "a-password", Places: "orders #"})
+	require.NoError(h.t, err)
 	told := h.told(l.InstanceID)
 	node := sched.NodeInfo{ID: newID(), Host: "wk-1", PID: 1, Roles: []string{"worker"}, Slots: 4, StartedAt: h.local(), BeatAt: h.local(), SteadyAt: h.local()}
 	require.NoError(h.t, h.ledger.Register(h.t.Context(), node))

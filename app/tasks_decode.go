@@ -26,6 +26,7 @@ func (f *form) typedTask() views.TaskValues {
 		Enabled: f.ticked("enabled"), Target: f.text("target.kind"), URL: f.text("target.url"), Headers: f.raw("target.headers"),
 		Command: f.text("target.command"), Args: f.raw("target.args"), Input: f.text("target.input"), Codes: f.text("target.success_codes"), Container: f.text("target.container"), HTTP: f.typedHTTP(),
 		Executor: f.text("target.executor"), Route: f.text("target.route"),
+		MQ:      f.typedMessage(),
 		Payload: f.raw("payload"), Queue: f.text("queue"),
 		Kind: f.text("schedule.kind"), Cron: f.raw("schedule.cron"), Zone: f.text("schedule.timezone"),
 		Every: f.text("schedule.every_seconds"), Anchor: f.text("schedule.anchor"), RunAt: f.text("schedule.run_at"), Delay: f.text("schedule.delay_seconds"),
@@ -58,6 +59,9 @@ func (f *form) taskSpec(v views.Viewer, typed views.TaskValues, old sched.Task) 
 // targetSpec reads the target of the kind chosen; a form without the choice is
 // of HTTP.
 func (f *form) targetSpec(typed views.TaskValues) sched.TargetSpec {
+	if typed.Message() {
+		return f.messageSpec(typed.MQ)
+	}
 	if !typed.Shell() {
 		kind := cmp.Or(sched.TargetKind(typed.Target), sched.TargetHTTP)
 		return withExecutor(sched.TargetSpec{Kind: kind, URL: typed.URL, Headers: f.headers("target.headers", typed.Headers), HTTP: f.httpRules(typed.HTTP)}, typed)

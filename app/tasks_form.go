@@ -219,6 +219,9 @@ func scheduleErrors(err error) []fault.FieldError {
 
 // taskForm is the form with what stands around it.
 func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues, err error) views.TaskFormPage {
+	if typed.Message() {
+		err = renamed(err, "target.headers", "target.message_headers")
+	}
 	page := views.TaskFormPage{
 		Stored: stored, Values: typed, Errors: errorsOf(err), Zones: cron.Zones(), Defaults: a.tasks.Defaults(),
 		Preview: a.preview(c, typed, stored),
@@ -238,6 +241,7 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 	page.Shell = a.shellChoice(c, team)
 	page.Executors = a.executorOptions(c, team)
 	page.People = a.peopleOf(c, team)
+	page.Brokers = a.brokerChoices(c, stored)
 	return page
 }
 

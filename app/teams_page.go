@@ -29,6 +29,10 @@ func (a *App) teamRoutes() []route {
 		{http.MethodPost, "/teams/:team/secrets", (*App).addSecret, access.ManageSecrets, false},
 		{http.MethodPost, "/teams/:team/secrets/change", (*App).changeSecret, access.ManageSecrets, false},
 		{http.MethodPost, "/teams/:team/secrets/remove", (*App).removeSecret, access.ManageSecrets, false},
+		{http.MethodPost, "/teams/:team/brokers", (*App).addBroker, access.ManageSecrets, false},
+		{http.MethodPost, "/teams/:team/brokers/change", (*App).changeBroker, access.ManageSecrets, false},
+		{http.MethodPost, "/teams/:team/brokers/remove", (*App).removeBroker, access.ManageSecrets, false},
+		{http.MethodPost, "/teams/:team/brokers/test", (*App).testBroker, access.ManageSecrets, false},
 	}
 }
 
@@ -101,6 +105,9 @@ func (a *App) teamPage(ctx context.Context, who access.Actor, team access.Team) 
 		return p, err
 	}
 	if p.Secrets, err = a.secrets.List(ctx, who, team.ID); err != nil {
+		return p, err
+	}
+	if p.Brokers, err = a.brokers.List(ctx, who, team.ID); err != nil {
 		return p, err
 	}
 	if p.Tokens, err = a.tokens.List(ctx, who, team.ID); err != nil || !p.MayManage {

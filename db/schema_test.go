@@ -116,6 +116,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"target_allowances": {"unique (team_id, prefix)"},
 		"task_moves":        {"unique (task_id)"},
 		"secrets":           {"unique (team_id, name)"},
+		"brokers":           {"unique (team_id, name)"},
 		"queue_samples":     {"unique (queue, at)", "(at)"},
 		"sketch_minute":     {"unique (task_id, minute_at, kind)", "(minute_at)", "(team_id, minute_at)"},
 		"sketch_hour":       {"unique (task_id, hour_at, kind)", "(hour_at)", "(team_id, hour_at)"},

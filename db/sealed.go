@@ -14,6 +14,7 @@ import (
 // sealedColumns are where the ledger holds sealed secrets: table, column, and
 // the key that names the row.
 var sealedColumns = []struct{ table, column, key, where string }{
+	{"brokers", "sealed", "id", ""},
 	{"channels", "sealed", "id", " WHERE sealed<>''"}, // e-mail has nothing to hide
 	{"second_steps", "secret", "user_id", ""},
 	{"secrets", "sealed", "id", ""},

@@ -11,6 +11,7 @@ import (
 
 	"ax/app/sched"
 	"ax/jobs"
+	"ax/jobs/mq/mqtest"
 	"ax/jobs/redistest"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) {
 	jobs.RouteRedisLog(slog.New(slog.DiscardHandler))
-	os.Exit(m.Run())
+	os.Exit(mqtest.Main(m))
 }
 
 // fakeRunner answers by a function and remembers when it was asked.

@@ -202,7 +202,7 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 		"Ax-Replay":       strconv.Itoa(call.Replay),
 		"Ax-Timestamp":    strconv.FormatInt(now.Unix(), 10),
 		"Ax-Signature":    h.o.Signer.Sign(now, call.InstanceID, body),
-		"Traceparent":     h.traceparent(call),
+		"Traceparent":     traceparent(call, h.o.Sampled),
 	} {
 		c.header.Set(name, value)
 	}
@@ -258,10 +258,10 @@ func callBody(call sched.Call) ([]byte, error) {
 
 // traceparent makes the instance the trace and the attempt the span, so all
 // attempts stand together in the target's own tracing.
-func (h *HTTP) traceparent(call sched.Call) string {
+func traceparent(call sched.Call, sampled func(instanceID string) bool) string {
 	trace, span := sched.TraceID(call.InstanceID), call.SpanID()
 	flags := "01"
-	if h.o.Sampled != nil && !h.o.Sampled(call.InstanceID) {
+	if sampled != nil && !sampled(call.InstanceID) {
 		flags = "00"
 	}
 	return "00-" + hex.EncodeToString(trace[:]) + "-" + hex.EncodeToString(span[:]) + "-" + flags

@@ -23,6 +23,7 @@ func instanceExamples() []Example {
 	looking := page(runningView())
 	looking.MayCancel = false
 	return []Example{
+		{Name: "instance-message", Component: Instance(messagePage())},
 		{Name: "instance-command", Component: Instance(commandPage(false))},
 		{Name: "instance-command-running", Component: Instance(commandPage(true))},
 		{Name: "instance-command-no-node", Component: Instance(withoutNodes(page(waitingCommand())))},

@@ -21,6 +21,14 @@ func taskExamples() []Example {
 		{Name: "tasks-nothing-matches", Component: Tasks(TasksPage{Filter: TasksFilter{Owner: "nobody"}})},
 		{Name: "task-new", Component: TaskForm(shownNewTask())},
 		{Name: "task-new-refused", Component: TaskForm(shownRefusedTask())},
+		{Name: "task-new-message", Component: TaskForm(shownMessageForm(nil))},
+		{Name: "task-new-message-refused", Component: TaskForm(shownMessageForm([]fault.FieldError{
+			fault.Field("target.exchange", "%s with the key %q is not on the list of %s; an owner can add it on the team’s page", "amq.direct", "order.close", "shop-rabbit"),
+			fault.Field("target.message_headers", "%s is not a task’s to set", "CC"),
+		}))},
+		{Name: "task-new-message-gone", Component: TaskForm(shownNoMessageForm())},
+		{Name: "task-message", Component: Task(shownMessageTask())},
+		{Name: "task-stream", Component: Task(shownStreamTask())},
 		{Name: "task-new-command", Component: TaskForm(shownCommandForm(nil))},
 		{Name: "task-new-command-refused", Component: TaskForm(shownCommandForm([]fault.FieldError{
 			fault.Field("target.command", "The whole path of a file, beginning with / and without .. in it"),

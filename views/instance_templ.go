@@ -805,7 +805,7 @@ func attemptFacts(a sched.Attempt, task sched.Task) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if a.Response != "" {
+		} else if a.Response != "" && a.Executor != string(sched.TargetMQ) {
 			var templ_7745c5c3_Var38 string
 			templ_7745c5c3_Var38, templ_7745c5c3_Err = templ.JoinStringErrs(" · " + t(ctx, "body %s", bytesText(a.ResponseBytes)))
 			if templ_7745c5c3_Err != nil {

@@ -26,6 +26,7 @@ type TaskFormPage struct {
 	MayUnsafe bool // allow retries of non-idempotent work
 	Shell     ShellChoice
 	Executors []ExecutorOption // of the team
+	Brokers   []BrokerChoice   // that a message may go to
 	Preview   TaskPreview
 	// Changed is set when somebody saved after the form was opened: Stored is
 	// theirs then, Theirs are its fields, and Mine what the form would make of

@@ -18,6 +18,7 @@ func (v *TaskValues) target(to sched.Target) {
 		v.Container = to.Container
 		v.Command, v.Args, v.Input, v.Codes = to.Command, strings.Join(to.Args, "\n"), string(to.Input), codesText(to.SuccessCodes)
 	}
+	v.message(to)
 }
 
 // Shell tells whether a command is chosen.
@@ -26,7 +27,7 @@ func (v TaskValues) Shell() bool { return v.Target == string(sched.TargetShell) 
 // ofHTTP and ofShell are values that only the one kind of target has: the form
 // keeps those of the other out of sight.
 func (v TaskValues) ofHTTP(value string) string {
-	if v.Shell() {
+	if v.Shell() || v.Message() {
 		return ""
 	}
 	return value
@@ -59,11 +60,16 @@ func (p TaskFormPage) offersShell() bool {
 	return p.Shell.Nodes && p.Shell.Team && p.Shell.Owner || p.Values.Shell()
 }
 
-func targetCards(ctx context.Context) []ui.Card {
-	return []ui.Card{
-		{Value: string(sched.TargetHTTP), Name: t(ctx, "HTTP"), Say: t(ctx, "ax posts to an address and goes by the answer.")},
-		{Value: string(sched.TargetShell), Name: t(ctx, "Command"), Say: t(ctx, "A node that allows it runs a file of its own. Owners only.")},
+// targetCards are the kinds that the form offers.
+func (p TaskFormPage) targetCards(ctx context.Context) []ui.Card {
+	cards := []ui.Card{{Value: string(sched.TargetHTTP), Name: t(ctx, "HTTP"), Say: t(ctx, "ax posts to an address and goes by the answer.")}}
+	if p.offersMQ() {
+		cards = append(cards, ui.Card{Value: string(sched.TargetMQ), Name: t(ctx, "Message"), Say: t(ctx, "ax publishes to a message broker of the team.")})
 	}
+	if p.offersShell() {
+		cards = append(cards, ui.Card{Value: string(sched.TargetShell), Name: t(ctx, "Command"), Say: t(ctx, "A node that allows it runs a file of its own. Owners only.")})
+	}
+	return cards
 }
 
 func inputOptions(ctx context.Context) []ui.Option {

@@ -26,6 +26,7 @@ type TaskValues struct {
 	Container                    string
 	HTTP                         HTTPValues
 	Executor, Route              string // executor and type: billing/close-day
+	MQ                           MQValues
 
 	Kind, Cron, Zone     string
 	Every, Anchor, RunAt string
@@ -83,7 +84,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 func (v Viewer) NewTaskValues(d sched.Defaults, team string) TaskValues {
 	out := TaskValues{
 		Team: team, Enabled: true, Kind: string(sched.KindCron), Zone: v.zone().String(),
-		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0", HTTP: v.httpValues(nil),
+		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0", MQ: MQValues{Done: string(sched.DoneReceipt)}, HTTP: v.httpValues(nil),
 		RetryKind: string(sched.RetrySteps), Timeout: v.Exactly(d.TimeoutSeconds), AlertLevel: string(sched.AlertP2),
 		FixedDelay: "false", CalendarMode: string(sched.OnWorkdays), CalendarMove: string(sched.MoveDrop),
 		Misfire: string(sched.FireOnce), Overlap: string(sched.OverlapSkip),
@@ -161,6 +162,13 @@ var fieldLabels = slices.Concat([]formField{
 	{"target.input", msg("How the payload comes"), func(v TaskValues) string { return v.ofShell(v.Input) }},
 	{"target.container", msg("Container"), func(v TaskValues) string { return v.ofShell(v.Container) }},
 	{"target.success_codes", msg("Exit codes of success"), func(v TaskValues) string { return v.ofShell(v.Codes) }},
+	{"target.broker", msg("Broker"), func(v TaskValues) string { return v.ofMQ(v.MQ.Broker) }},
+	{"target.exchange", msg("Exchange"), func(v TaskValues) string { return v.ofMQ(v.MQ.Exchange) }},
+	{"target.routing_key", msg("Routing key"), func(v TaskValues) string { return v.ofMQ(v.MQ.RoutingKey) }},
+	{"target.stream", msg("Stream"), func(v TaskValues) string { return v.ofMQ(v.MQ.Stream) }},
+	{"target.message_headers", msg("Headers of the message"), func(v TaskValues) string { return v.ofMQ(v.MQ.Headers) }},
+	{"target.done", msg("It is done when"), func(v TaskValues) string { return v.ofMQ(v.MQ.Done) }},
+	{"target.cancel_routing_key", msg("Routing key to cancel"), func(v TaskValues) string { return v.ofMQ(v.MQ.CancelRoutingKey) }},
 	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
 	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},
 	{"schedule.kind", msg("Kind of schedule"), func(v TaskValues) string { return v.Kind }},

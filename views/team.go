@@ -42,6 +42,8 @@ type TeamPage struct {
 	Secrets []access.Secret // without values
 	MaySeal bool            // the viewer may set them
 
+	Brokers []access.Broker // without accounts
+
 	Form   string // the form that is open again: one of the ids of team.templ
 	Values TeamValues
 	Errors []fault.FieldError
@@ -66,6 +68,8 @@ type TeamValues struct {
 	SecretName, SecretHosts        string
 	ChangeSecret, ChangeHosts      string
 	RemoveSecret                   string
+	Broker, OtherBroker            BrokerValues
+	RemoveBroker                   string
 }
 
 // The forms of a team page.

@@ -26,7 +26,7 @@ func teamExamples() []Example {
 	refused.Form, refused.Values.Login = FormMember, "nobody-here"
 	refused.Errors = []fault.FieldError{fault.Field("login", "There is nobody with this login")}
 	seen := owned
-	seen.MayManage, seen.MaySeal, seen.Secrets, seen.Invitations, seen.Members = false, false, nil, nil, owned.Members[1:]
+	seen.MayManage, seen.MaySeal, seen.Secrets, seen.Brokers, seen.Invitations, seen.Members = false, false, nil, nil, nil, owned.Members[1:]
 	none := TeamsPage{MayMake: true, Making: true, Values: TeamValues{Code: "X"}, Errors: []fault.FieldError{fault.Field("code", "A team's code has 2 to 32 letters a–z, digits and -")}}
 	invitation := access.Invitation{ID: 7, Kind: access.InviteToTeam, Role: access.Editor, CreatedBy: "ops-lead", ExpiresAt: ahead(46 * time.Hour)}
 	behind := InvitationPage{Token: "t", Offer: access.Offer{Invitation: invitation, Team: team}, Left: 46 * time.Hour, SignInURL: "/login", Zones: []string{"Asia/Shanghai", "UTC"}, Values: InvitationValues{Zone: "UTC", Language: English}}
@@ -36,7 +36,7 @@ func teamExamples() []Example {
 	joining.Joining = true
 	password := behind
 	password.Offer = access.Offer{Invitation: access.Invitation{Kind: access.NewPassword}, Person: access.Person{Login: "store-dev"}}
-	return []Example{
+	return append(mqTeamExamples(owned), []Example{
 		{Name: "teams", Component: Teams(TeamsPage{MayMake: true, Teams: []TeamLine{{team, access.Owner}, {access.Team{ID: 2, Code: "data", Name: "Data platform", CreatedAt: ago(900 * time.Hour)}, ""}}})},
 		{Name: "teams-new-refused", Component: Teams(none)},
 		{Name: "team", Component: TeamDetail(owned)},
@@ -57,7 +57,7 @@ func teamExamples() []Example {
 		{Name: "invitation-joining", Component: Invitation(joining)},
 		{Name: "invitation-password", Guest: true, Component: Invitation(password)},
 		{Name: "invitation-spent", Guest: true, Component: Invitation(InvitationPage{Finished: true})},
-	}
+	}...)
 }
 
 func sampleUser(id int64, login string) access.Person {
@@ -75,6 +75,7 @@ func sampleTeam(team access.Team) TeamPage {
 			{Person: gone, Role: access.Viewer},
 		},
 		MaySeal: true,
+		Brokers: shownBrokers(),
 		Secrets: []access.Secret{
 			{Name: "LEDGER_BASIC", Hosts: []string{"ledger.internal:8443"}, ChangedBy: "ops-lead", ChangedAt: ago(3000 * time.Hour)},
 			{Name: "PAY_TOKEN", Hosts: []string{"pay.example.com", "pay-standby.example.com"}, Tasks: 12, ChangedBy: "partner-settlement-readonly", ChangedAt: ago(26 * time.Hour)},

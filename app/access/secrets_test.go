@@ -185,7 +185,7 @@ func TestASecretAsTyped(t *testing.T) {
 		"too long a name":     {func(s *NewSecret) { s.Name = strings.Repeat("A", 65) }, "name"},
 		"no value":            {func(s *NewSecret) { s.Value = "" }, "value"},
 		"too short a value":   {func(s *NewSecret) { s.Value = "1234567" }, "value"},
-		"too long a value":    {func(s *NewSecret) { s.Value = strings.Repeat("x", 4097) }, "value"},
+		"too long a value":    {func(s *NewSecret) { s.Value = strings.Repeat("x", 8193) }, "value"},
 		"two lines":           {func(s *NewSecret) { s.Value = "Bearer x\r\nX-B: y" }, "value"},
 		"a zero":              {func(s *NewSecret) { s.Value = "12345678\x00" }, "value"},
 		"a space at the end":  {func(s *NewSecret) { s.Value = "12345678 " }, "value"},

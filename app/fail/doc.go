@@ -30,8 +30,8 @@
 //     that has begun and not ended, counted under the gate's lock, so nothing
 //     is taken or given back by itself. "claim.gated" stands where a token would
 //     have been taken, "wake.committed" where one would have been handed on.
-//   - C16 and C17 (message queues), C18 and C19 (shell): they come with those
-//     parts.
+//   - C17, a confirm that was read and not stored: "run.answered" is that.
+//   - C18 and C19 (shell): they come with that part.
 //   - C28, as far as it means instances: nothing cleans those up yet.
 //
 // It imports the standard library only, and everything may import it but the

@@ -23,6 +23,7 @@ func Names() []string {
 		"mark.row",     // C08 sent_at on the instance, not on its attempt · in a transaction: marked again
 		"run.marked",   // C08 sent_at committed, nothing sent · non-idempotent work is lost, with a letter: a person decides
 		"http.sent",    // C09 request written, no answer (one longer than 4 KB: a part of it, and a pass for each) · idempotent: again with the same key; else lost, with a letter
+		"mq.published", // C16 message written, no confirm read · idempotent: again with the same id; else lost, with a letter
 		"run.answered", // C10 answer got, nothing settled · as http.sent; the target sees one key
 		"run.settled",  // C11 result committed, message not acknowledged · delivered again, dropped, nothing sent
 

@@ -3,13 +3,10 @@ package sched
 import (
 	"encoding/json"
 	"time"
-
-	"ax/app/fault"
 )
 
 // TaskSpec is a task as a form or a caller writes it. Fields left out get the
-// defaults of design.md section 5; fields of schedules, targets and policies
-// that ax does not do yet are known here so that the refusal can say so.
+// defaults of design.md section 5.
 type TaskSpec struct {
 	Code     string          `json:"code,omitempty" doc:"Name for machines: unique, never changes"`
 	Name     string          `json:"name" doc:"Name for people"`
@@ -53,7 +50,7 @@ type ScheduleSpec struct {
 
 // TargetSpec is a target as written.
 type TargetSpec struct {
-	Kind TargetKind `json:"kind" doc:"http, or shell (owners only)"`
+	Kind TargetKind `json:"kind" doc:"http, mq, or shell (owners only)"`
 	URL  string     `json:"url,omitempty"`
 	// Headers by name; names in any case.
 	Headers map[string]string `json:"headers,omitempty" doc:"Sent with each call. Credentials are named: {{secret:NAME}}, a secret of the team"`
@@ -69,6 +66,13 @@ type TargetSpec struct {
 	Input        ShellInput `json:"input,omitempty" doc:"shell: how the payload comes: stdin (default), env (AX_PAYLOAD) or none"`
 	Container    string     `json:"container,omitempty" doc:"shell: the container that a node allows it in; left out: the node itself"`
 	SuccessCodes []int      `json:"success_codes,omitempty" doc:"shell: exit codes that count as success; left out: 0"`
+
+	Broker           string `json:"broker,omitempty" doc:"mq: name of a message broker of the team"`
+	Exchange         string `json:"exchange,omitempty" doc:"mq: exchange of RabbitMQ; (default) is the one without a name"`
+	RoutingKey       string `json:"routing_key,omitempty" doc:"mq: with an exchange"`
+	Stream           string `json:"stream,omitempty" doc:"mq: stream of Redis, in place of an exchange"`
+	Done             MQDone `json:"done,omitempty" doc:"mq: receipt (default): whoever works on the message reports; confirm: the broker has it"`
+	CancelRoutingKey string `json:"cancel_routing_key,omitempty" doc:"mq: a message goes there when somebody cancels"`
 }
 
 // PolicySpec is a policy as written.
@@ -126,10 +130,6 @@ func (t Target) Written() TargetSpec {
 		Kind: t.Kind, URL: t.URL, Headers: t.Headers, HTTP: t.HTTP,
 		Executor: t.Executor, Type: t.Type, Route: t.Route,
 		Command: t.Command, Args: t.Args, Input: t.Input, Container: t.Container, SuccessCodes: t.SuccessCodes,
+		Broker: t.Broker, Exchange: t.Exchange, RoutingKey: t.RoutingKey, Stream: t.Stream, Done: t.Done, CancelRoutingKey: t.CancelRoutingKey,
 	}
-}
-
-// later refuses what a later release brings.
-func later(name string) fault.FieldError {
-	return fault.Field(name, "ax does not do this yet; leave it out")
 }

@@ -14,10 +14,14 @@ import (
 // targetFor refuses a target of which can be told already that its calls won't
 // be made: an address that the team may not call, or a secret that it hasn't
 // or that isn't for this host. A name is judged when it is called, by where it
-// leads then. Faults: Invalid (target.kind, target.url, target.headers).
+// leads then. Faults: Invalid (target.kind, target.url, target.headers, and
+// those of brokerFor).
 func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
 	if w.Kind == TargetShell && team != 0 {
 		return s.commandsFor(ctx, team)
+	}
+	if w.Kind == TargetMQ && team != 0 {
+		return s.brokerFor(ctx, team, w)
 	}
 	if w.Kind == TargetHTTP && w.Executor != "" && team != 0 {
 		bad, err := s.secretsFor(ctx, team, nil, Target{Headers: w.Headers, HTTP: w.HTTP})
@@ -99,7 +103,7 @@ func (s *Tasks) secretsFor(ctx context.Context, team int64, u *url.URL, t Target
 // meanwhile.
 func (s *Tasks) targetChange(ctx context.Context, old Task, w TargetSpec) error {
 	was := old.Spec.Target
-	if w.Kind == was.Kind && w.URL == was.URL && maps.Equal(w.Headers, was.Headers) && slices.Equal((Target{HTTP: w.HTTP}).Secrets(), (Target{HTTP: was.HTTP}).Secrets()) {
+	if w.Kind == was.Kind && w.URL == was.URL && maps.Equal(w.Headers, was.Headers) && sameMessage(w, was) && slices.Equal((Target{HTTP: w.HTTP}).Secrets(), (Target{HTTP: was.HTTP}).Secrets()) {
 		return nil
 	}
 	return s.targetFor(ctx, old.TeamID, w)

@@ -62,8 +62,8 @@ const (
 )
 
 // Target is what is called. HTTP: a call of URL, or of an executor (design.md
-// section 11). Shell:
-// Command with Args on a node that allows it.
+// section 11). Shell: Command with Args on a node that allows it. MQ: a message
+// to Broker.
 type Target struct {
 	Kind TargetKind `json:"kind"`
 	URL  string     `json:"url,omitempty"`
@@ -87,6 +87,16 @@ type Target struct {
 	Container string `json:"container,omitempty"`
 	// SuccessCodes are the exit codes that count as success, ascending.
 	SuccessCodes []int `json:"success_codes,omitempty"`
+
+	// Of a message: the team's broker by its name, and where it goes there: an
+	// exchange with a routing key, or a stream.
+	Broker     string `json:"broker,omitempty"`
+	Exchange   string `json:"exchange,omitempty"` // access.DefaultExchange: the one without a name
+	RoutingKey string `json:"routing_key,omitempty"`
+	Stream     string `json:"stream,omitempty"`
+	Done       MQDone `json:"done,omitempty"`
+	// CancelRoutingKey is of the message that says that a person canceled.
+	CancelRoutingKey string `json:"cancel_routing_key,omitempty"`
 }
 
 // Heading is what a task has besides its Spec and an edit may change, with the

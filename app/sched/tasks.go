@@ -56,6 +56,7 @@ type taskStore interface {
 	Secrets(ctx context.Context, team int64) ([]access.Secret, error)
 	// RunsCommands tells whether tasks of the team may run commands.
 	RunsCommands(ctx context.Context, team int64) (bool, error)
+	Brokers(ctx context.Context, team int64) ([]access.Broker, error)
 }
 
 // handover sends what a use case just committed.

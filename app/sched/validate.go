@@ -142,13 +142,15 @@ func (p *problems) target(w TargetSpec) Target {
 		}
 		p.httpURL("target.url", w.URL)
 	case TargetShell:
+		p.noMQ(w)
 		return p.shellTarget(w)
 	case TargetMQ:
-		*p = append(*p, later("target.kind"))
+		return p.mqTarget(w)
 	default:
-		p.add("target.kind", "This must be http or shell; it is %q", string(w.Kind))
+		p.add("target.kind", "This must be http, mq or shell; it is %q", string(w.Kind))
 	}
 	p.noShell(w)
+	p.noMQ(w)
 	p.noExecutor(w)
 	return Target{Kind: w.Kind, URL: w.URL, Headers: p.headers("target.headers", w.Headers), HTTP: p.httpRules(w.HTTP)}
 }

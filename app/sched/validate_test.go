@@ -107,7 +107,6 @@ func TestBadTargetsAreRefused(t *testing.T) {
 		"a user name":           url("http://ann@orders.internal/close"),
 		"a fragment":            url("http://orders.internal/close#now"),
 		"2,001 characters":      url("http://orders.internal/" + strings.Repeat("a", 1978)),
-		"a queue, later":        kind(TargetMQ),
 		"something else":        kind("pigeon"),
 		"no kind":               kind(""),
 	})

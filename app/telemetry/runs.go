@@ -90,6 +90,8 @@ func (s *spans) attempt(m sched.Message, c called, from, to time.Time) {
 		about = append(about, attribute.String("http.request.method", "POST"), attribute.String("server.address", u.Hostname()))
 	}
 	switch {
+	case c.call.Target.Kind == sched.TargetMQ:
+		about = append(about, attribute.String("messaging.destination.name", c.call.Target.Exchange+c.call.Target.Stream))
 	case c.call.Target.Kind == sched.TargetShell:
 		about = append(about, attribute.Int("process.exit.code", c.result.StatusCode))
 	case c.result.StatusCode != 0:

@@ -41,6 +41,8 @@ type house struct {
 	missed    error   // what did not come while there was harm; it is a violation
 	robots    *robots // receivers of alerts; nil where none are told
 	load      *load
+	rabbit    *rabbit // nil where none is asked for, as its consumer
+	bridge    *bridge
 	executors []*executor // of F43
 	registrar *client     // what they register by
 	random    *rand.Rand

@@ -15,8 +15,9 @@ type work struct {
 	timeout    int
 	rate       float64        // requests a second by each caller
 	more       map[string]any // of the trigger
-	target     map[string]any // in place of the path
 	stays      bool           // is never disabled
+	target     map[string]any // in place of path
+	unsafe     bool           // what is not idempotent is repeated after a definite failure
 }
 
 // epoch is the anchor of all intervals: their slots are whole multiples of the
@@ -64,13 +65,20 @@ func (w work) definition(sink string) map[string]any {
 	if w.retries > 0 {
 		retry = map[string]any{"kind": "steps", "max": w.retries, "delays_seconds": []int{retryDelay}}
 	}
+	if w.unsafe {
+		retry["unsafe"] = true
+	}
+	target := map[string]any{"kind": "http", "url": w.address(sink)}
+	if w.target != nil {
+		target = w.target
+	}
 	policy := map[string]any{"idempotent": w.idempotent, "timeout_seconds": choose(w.timeout > 0, w.timeout, 10), "retry": retry, "max_concurrent": w.limit}
 	if w.overlap != "" {
 		policy["overlap"] = w.overlap
 	}
 	return map[string]any{
 		"code": w.code, "name": w.code, "team": "default", "schedule": w.schedule,
-		"target": choose(w.target != nil, w.target, map[string]any{"kind": "http", "url": w.address(sink)}), "policy": policy,
+		"target": target, "policy": policy,
 	}
 }
 
