@@ -36,7 +36,7 @@ func TestABroadcastCallsAllAtOnceEachWithItsShard(t *testing.T) {
 	require.True(t, strings.HasPrefix(r.Request, "broadcast of close-day to billing, 3 of 3 parts\n0/3 POST http://127.0.0.1:"), r.Request)
 
 	var index, keys []string
-	for i, got := range c.got {
+	for i, got := range c.seen() {
 		index, keys = append(index, got.Header.Get("Ax-Shard-Index")), append(keys, got.Header.Get("Idempotency-Key"))
 		require.Equal(t, "3", got.Header.Get("Ax-Shard-Total"))
 		require.Empty(t, got.Header.Get("Ax-Receipt-Token"))
@@ -121,14 +121,14 @@ func TestARetryOfABroadcastCallsOnlyWhatDidNotSucceed(t *testing.T) {
 	again.Attempt = 2
 	r := routed.Execute(within(t, 5*time.Second), again)
 	require.Equal(t, sched.OutcomeSucceeded, r.Outcome, r.Error)
-	require.Len(t, c.got, 3)
-	require.Equal(t, first.Address, "http://"+c.got[2].Host)
-	require.Equal(t, "close-order/order-7 shard "+first.String(), c.got[2].Header.Get("Idempotency-Key"))
+	require.Len(t, c.seen(), 3)
+	require.Equal(t, first.Address, "http://"+c.seen()[2].Host)
+	require.Equal(t, "close-order/order-7 shard "+first.String(), c.seen()[2].Header.Get("Idempotency-Key"))
 	require.Contains(t, r.Request, "1 of 2 parts")
 
 	again.Attempt = 3 // the node died before it could settle
 	require.Equal(t, sched.OutcomeSucceeded, routed.Execute(within(t, 5*time.Second), again).Outcome)
-	require.Len(t, c.got, 3, "all of it was done")
+	require.Len(t, c.seen(), 3, "all of it was done")
 }
 
 // A success that nobody noted would be called again by a retry, which work that
