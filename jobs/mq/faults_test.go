@@ -2,6 +2,7 @@ package mq_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -58,7 +59,7 @@ func flood(t *testing.T, p mq.Publisher, place mq.Place, stop <-chan struct{}) *
 func (o *tries) note(id string, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	f, _ := err.(*mq.Failure)
+	f, _ := errors.AsType[*mq.Failure](err)
 	switch {
 	case err == nil:
 		o.had[id] = true
