@@ -52,6 +52,7 @@ const (
 	exampleSubscription   = `{"team": "default", "channel_id": "8c3f0d7e5b1a4f6c9e2d7a0b4c6e8f10", "events": ["instance.finished", "letter.opened"]}`
 	exampleSilence        = `{"team": "default", "scope": {"kind": "all"}, "lasts_seconds": 1200, "reason": "Release 4.2"}`
 	exampleNote           = `{"assignee": "li.na", "note": "The bank is offline until 18:00"}`
+	exampleProgress       = `{"percent": 40, "message": "481 of 1,204 rows"}`
 	exampleReceipt        = `{"outcome": "succeeded", "message": "1,204 rows settled"}`
 )
 

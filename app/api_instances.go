@@ -162,6 +162,7 @@ func (s *api) instanceOperations() {
 		about:   "Makes a new instance with the same biz_id and key. 409 when it has no open dead letter, or a replay is under way.",
 	}, (*api).replayInstance)
 	s.receiptOperation()
+	s.progressOperation()
 }
 
 type instanceListIn struct {

@@ -157,6 +157,9 @@ func (a *App) instancePage(c *gin.Context, v sched.InstanceView) (views.Instance
 	if err := a.outputOf(c, v, &page); err != nil {
 		return page, err
 	}
+	if page.Progress, err = a.instances.Progress(ctx, by, v.Instance); err != nil {
+		return page, err
+	}
 	if err := a.shardsOf(c, v, &page); err != nil {
 		return page, err
 	}

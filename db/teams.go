@@ -17,8 +17,11 @@ type teamRow struct {
 	Code      string
 	Name      string
 	CreatedAt Millis
-	Commands  bool
+	Commands  bool `gorm:"->"` // of command_teams
 }
+
+// teamColumns are what a teamRow is read from.
+const teamColumns = "id, code, name, created_at, EXISTS (SELECT 1 FROM command_teams c WHERE c.team_id=teams.id) AS commands"
 
 // TableName is read by GORM.
 func (teamRow) TableName() string { return "teams" }
@@ -32,7 +35,7 @@ func (d *DB) Teams(ctx context.Context, s access.Scope) ([]access.Team, error) {
 	w := &where{}
 	w.scope("id", s)
 	var rows []teamRow
-	if err := d.view(ctx).Raw("SELECT * FROM teams"+w.sql()+" ORDER BY code", w.args...).Scan(&rows).Error; err != nil {
+	if err := d.view(ctx).Raw("SELECT "+teamColumns+" FROM teams"+w.sql()+" ORDER BY code", w.args...).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("list teams: %w", away(err))
 	}
 	out := make([]access.Team, len(rows))
@@ -49,7 +52,7 @@ func (d *DB) Team(ctx context.Context, code string) (access.Team, error) {
 
 func takeTeam(tx *gorm.DB, lock, code string) (access.Team, error) {
 	var r teamRow
-	err := tx.Raw("SELECT * FROM teams WHERE code=?"+lock, code).Take(&r).Error
+	err := tx.Raw("SELECT "+teamColumns+" FROM teams WHERE code=?"+lock, code).Take(&r).Error
 	if isNotFound(err) {
 		return access.Team{}, fault.NotFound("There is no such team")
 	}

@@ -28,6 +28,7 @@ func instanceExamples() []Example {
 		{Name: "instance-command-running", Component: Instance(commandPage(true))},
 		{Name: "instance-command-no-node", Component: Instance(withoutNodes(page(waitingCommand())))},
 		{Name: "instance-awaiting", Component: Instance(page(awaitingView()))},
+		{Name: "instance-progress", Component: Instance(workingPage())},
 		{Name: "instance-running", Component: Instance(looking)},
 		{Name: "instance-cancel-wanted", Component: Instance(page(wishedView()))},
 		{Name: "instance-cancel-without-reason", Component: Instance(asked)},
@@ -54,6 +55,16 @@ func awaitingView() sched.InstanceView {
 	v := viewOf(sched.Awaiting, refusedAttempt(), a)
 	v.Retries, v.ReceiptDeadline = 1, sampleTime(-108*time.Minute)
 	return v
+}
+
+// workingPage is an instance whose target says how far it is.
+func workingPage() InstancePage {
+	v := awaitingView()
+	v.Task.Spec.Policy.HeartbeatSeconds = 60
+	return InstancePage{
+		View: v, Nodes: runNodes(), Runs: stripRuns(), Again: []sched.Instance{v.Instance}, MayCancel: true,
+		Progress: []sched.Progress{{Attempt: v.Attempt, Percent: new(40), Message: "481 of 1,204 shops 门店", SaidAt: sampleTime(4 * time.Second), Signs: 31}},
+	}
 }
 
 func runningView() sched.InstanceView {

@@ -24,8 +24,9 @@ type InstancePage struct {
 	Letter sched.Letter              // of the business action; ID 0: none
 	Open   *alert.Incident           // that it belongs to, while that is open; nil: none
 
-	Output sched.Output // of the last attempt that ran a command
-	Whole  bool         // more of it than its last lines
+	Progress []sched.Progress // what targets said, by attempt
+	Output   sched.Output     // of the last attempt that ran a command
+	Whole    bool             // more of it than its last lines
 
 	Shards []sched.ShardRun // of a broadcast, the latest attempt first
 

@@ -25,6 +25,7 @@ type TaskValues struct {
 	Command, Args, Input, Codes  string // arguments as lines
 	Container                    string
 	HTTP                         HTTPValues
+	Await, Heartbeat             string // lengths of time
 	Executor, Route              string // executor and type: billing/close-day
 	MQ                           MQValues
 
@@ -61,6 +62,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 		Idempotent: strconv.FormatBool(p.Idempotent), RetryKind: string(p.Retry.Kind), RetryMax: strconv.Itoa(p.Retry.Max),
 		RetryDelays: v.ExactlyAll(p.Retry.DelaysSeconds), Unsafe: p.Retry.Unsafe,
 		MaxConcurrent: strconv.Itoa(p.MaxConcurrent), Timeout: v.Exactly(p.TimeoutSeconds), AlertLevel: string(p.AlertLevel),
+		Await: v.spanOrNone(p.AwaitSeconds), Heartbeat: v.spanOrNone(p.HeartbeatSeconds),
 		Version: task.Version,
 	}
 	out.target(task.Spec.Target)
@@ -196,6 +198,8 @@ var fieldLabels = slices.Concat([]formField{
 	{"policy.retry.delays_seconds", msg("Waits between"), func(v TaskValues) string { return v.RetryDelays }},
 	{"policy.retry.unsafe", msg("Retries although not idempotent"), func(v TaskValues) string { return strconv.FormatBool(v.Unsafe) }},
 	{"policy.timeout_seconds", msg("Time limit per attempt"), func(v TaskValues) string { return v.Timeout }},
+	{"policy.await_seconds", msg("Receipt due within"), func(v TaskValues) string { return v.Await }},
+	{"policy.heartbeat_seconds", msg("Silent for at most"), func(v TaskValues) string { return v.Heartbeat }},
 	{"policy.max_concurrent", msg("At once"), func(v TaskValues) string { return v.MaxConcurrent }},
 	{"policy.alert_level", msg("Alert level"), func(v TaskValues) string { return v.AlertLevel }},
 	{"note", msg("Note"), func(v TaskValues) string { return v.Note }},

@@ -12,7 +12,8 @@ const (
 	// MaxDeaths is how many attempts may end with their node before the
 	// instance itself is suspected of killing it (design.md section 5).
 	MaxDeaths = 3
-	// ReceiptTimeout is how long an accepted call may take to report.
+	// ReceiptTimeout is how long an accepted call may take to report, where its
+	// task says nothing else.
 	ReceiptTimeout = 24 * time.Hour
 	// OverdueAfter is how far past its deadline a running attempt without an
 	// answer is ended by its own node's audit (protocol.md, AUDIT).
@@ -50,7 +51,7 @@ func (in Instance) Finish(r Result, p Policy, now time.Time) Ending {
 			e.Outcome = OutcomeCanceled // accepted is no end, and this is one
 		}
 	case r.Outcome == OutcomeAccepted:
-		e.To, e.ReceiptDeadline = Awaiting, now.Add(ReceiptTimeout)
+		e.To, e.ReceiptDeadline = Awaiting, p.ReceiptBy(now)
 	case in.Retries < p.Retry.Max && p.MayRepeat(r.Definite):
 		e.again(in, p, now, min(r.RetryAfter, MaxRetryAfter))
 	default:
@@ -99,6 +100,9 @@ func (in Instance) Lose(p Policy, graceful bool, now time.Time) Ending {
 // in time. Silence is never definite, so only idempotent work is repeated.
 func (in Instance) MissReceipt(p Policy, now time.Time) Ending {
 	e := Ending{Outcome: OutcomeTimedOut, Retries: in.Retries, Deaths: in.Deaths, Error: "no receipt came in time"}
+	if p.HeartbeatSeconds > 0 {
+		e.Error = "neither a receipt nor a sign of life came in time"
+	}
 	if p.Idempotent && in.Retries < p.Retry.Max {
 		e.again(in, p, now, 0)
 	} else {

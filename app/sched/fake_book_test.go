@@ -40,6 +40,7 @@ type book struct {
 	wakes    *Message
 	canceled CancelResult
 	received Received
+	signs    []Sign
 	fail     map[string]error
 }
 
@@ -190,6 +191,13 @@ func (b *book) Instances(_ context.Context, f InstanceFilter, p PageRequest) (Pa
 func (b *book) Cancel(_ context.Context, _ string, _ time.Time, e access.Entry) (CancelResult, error) {
 	b.entries = append(b.entries, e)
 	return b.canceled, b.fail["Cancel"]
+}
+
+func (b *book) Progress(context.Context, string) ([]Progress, error) { return nil, b.fail["Progress"] }
+
+func (b *book) Sign(_ context.Context, g Sign, _ time.Time) (Signed, error) {
+	b.signs = append(b.signs, g)
+	return Signed{State: Awaiting, Stored: true}, b.fail["Sign"]
 }
 
 func (b *book) Receive(_ context.Context, r Report, _ time.Time) (Received, error) {

@@ -44,6 +44,8 @@ type instanceStore interface {
 	Instances(ctx context.Context, f InstanceFilter, p PageRequest) (PageOf[Instance], error)
 	Cancel(ctx context.Context, id string, now time.Time, e access.Entry) (CancelResult, error)
 	Receive(ctx context.Context, r Report, now time.Time) (Received, error)
+	Progress(ctx context.Context, instanceID string) ([]Progress, error)
+	Sign(ctx context.Context, g Sign, now time.Time) (Signed, error)
 	Wake(ctx context.Context, taskID int64, now time.Time) (Message, bool, error)
 	Output(ctx context.Context, instanceID string, attempt, limit int) (Output, error)
 }

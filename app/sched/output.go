@@ -38,6 +38,15 @@ func (o Output) Bytes() int {
 	return n
 }
 
+// Progress is what targets said of the instance's attempts while they worked.
+// Faults: NotFound.
+func (s *Instances) Progress(ctx context.Context, by access.Actor, in Instance) ([]Progress, error) {
+	if err := by.Check(access.Read, in.TeamID); err != nil {
+		return nil, err
+	}
+	return s.store.Progress(ctx, in.ID)
+}
+
 // Output of an attempt: its last few stretches, or all when limit is 0. It is
 // empty when nothing was printed. Faults: NotFound.
 func (s *Instances) Output(ctx context.Context, by access.Actor, in Instance, attempt, limit int) (Output, error) {

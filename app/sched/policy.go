@@ -39,6 +39,12 @@ type Policy struct {
 	MaxConcurrent  int        `json:"max_concurrent"` // 0: unlimited
 	Idempotent     bool       `json:"idempotent"`
 	AlertLevel     AlertLevel `json:"alert_level"`
+
+	// AwaitSeconds is how long accepted work may take until its receipt; 0 is
+	// ReceiptTimeout. HeartbeatSeconds is how long it may be silent meanwhile;
+	// 0 is as long.
+	AwaitSeconds     int `json:"await_seconds,omitempty"`
+	HeartbeatSeconds int `json:"heartbeat_seconds,omitempty"`
 }
 
 // RetryKind says how the delay grows.

@@ -83,6 +83,9 @@ type PolicySpec struct {
 	MaxConcurrent  *int       `json:"max_concurrent,omitempty" doc:"0: unlimited"`
 	Idempotent     *bool      `json:"idempotent,omitempty" doc:"Required: may the target get the same key twice?"`
 	AlertLevel     AlertLevel `json:"alert_level,omitempty"`
+
+	AwaitSeconds     *int `json:"await_seconds,omitempty" doc:"Until accepted work must have sent its receipt, 5 to 2,592,000; left out: a day"`
+	HeartbeatSeconds *int `json:"heartbeat_seconds,omitempty" doc:"How long accepted work may be silent, 5 or more; 0 or left out: until its receipt is due"`
 }
 
 // RetrySpec is a retry policy as written.
@@ -118,10 +121,19 @@ func (t Task) Written(team string) TaskSpec {
 		Policy: PolicySpec{
 			TimeoutSeconds: &p.TimeoutSeconds, Overlap: p.Overlap, MaxConcurrent: &p.MaxConcurrent,
 			Idempotent: &p.Idempotent, AlertLevel: p.AlertLevel,
+			AwaitSeconds: orNone(p.AwaitSeconds), HeartbeatSeconds: orNone(p.HeartbeatSeconds),
 			Retry: &RetrySpec{Kind: p.Retry.Kind, Max: &p.Retry.Max, DelaysSeconds: p.Retry.DelaysSeconds, Unsafe: p.Retry.Unsafe},
 		},
 		Queue: t.Queue, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
 	}
+}
+
+// orNone is a number that was said; nil: it wasn't.
+func orNone(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }
 
 // Written is the target as a form or a file begins from it.

@@ -44,6 +44,7 @@ func (p *problems) policy(w PolicySpec, kind ScheduleKind, d Defaults) Policy {
 			p.add("policy.alert_level", "One of p1, p2, none; this is %q", string(w.AlertLevel))
 		}
 	}
+	p.await(w, &out)
 	out.Retry = p.retry(w.Retry, out.Idempotent, d)
 	return out
 }

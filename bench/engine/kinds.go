@@ -86,7 +86,7 @@ func world(o options, dir string, env ...string) (p *processes, b *bench, base s
 	if err != nil {
 		return nil, nil, "", p.stop, err
 	}
-	_, err = ledger.Exec("INSERT INTO teams (id, code, name, created_at, commands) VALUES (1,'bench','bench',0,1)")
+	_, err = ledger.Exec("INSERT INTO command_teams (team_id) VALUES (1)")
 	if err != nil {
 		return nil, nil, "", p.stop, err
 	}

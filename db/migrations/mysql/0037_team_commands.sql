@@ -1,4 +1,6 @@
 -- +goose Up
--- Whether tasks of a team may run commands of nodes that allow it.
+-- Teams whose tasks may run commands of nodes that allow it.
 
-ALTER TABLE teams ADD COLUMN commands TINYINT(1) NOT NULL DEFAULT 0;
+CREATE TABLE IF NOT EXISTS command_teams (
+    team_id BIGINT NOT NULL PRIMARY KEY
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_unicode_520_ci;

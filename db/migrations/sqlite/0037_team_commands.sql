@@ -1,4 +1,6 @@
 -- +goose Up
--- Whether tasks of a team may run commands of nodes that allow it.
+-- Teams whose tasks may run commands of nodes that allow it.
 
-ALTER TABLE teams ADD COLUMN commands INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE IF NOT EXISTS command_teams (
+    team_id INTEGER NOT NULL PRIMARY KEY
+);

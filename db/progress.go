@@ -1,0 +1,114 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gorm.io/gorm"
+
+	"ax/app/fault"
+	"ax/app/sched"
+)
+
+// progressRow is a row of attempt_progress.
+type progressRow struct {
+	Attempt int
+	Percent *int
+	Message string
+	SaidAt  Millis
+	Signs   int
+}
+
+// TableName is read by GORM.
+func (progressRow) TableName() string { return "attempt_progress" }
+
+// Sign takes a target's word about the present attempt. It changes nothing
+// that has ended and no state; of awaiting work with heartbeats it moves the
+// deadline. Faults: NotFound, Conflict.
+func (d *DB) Sign(ctx context.Context, g sched.Sign, now time.Time) (sched.Signed, error) {
+	var out sched.Signed
+	err := d.tx(ctx, "sign of "+g.InstanceID, func(tx *gorm.DB) error {
+		in, err := takeInstance(tx, d.dialect.forUpdate, g.InstanceID)
+		if err != nil {
+			return err
+		}
+		out = sched.Signed{State: in.State, Cancel: in.State == sched.Canceled || !in.CancelWanted.IsZero()}
+		switch {
+		case g.Attempt < 1 || g.Attempt > in.Attempt:
+			return fault.Conflict("Attempt %d was never made", g.Attempt)
+		case in.State.Final():
+			out.Already = true
+			return nil
+		case g.Attempt != in.Attempt || in.State != sched.Running && in.State != sched.Awaiting:
+			return fault.Conflict("Attempt %d is no longer the present one: only its success would count", g.Attempt)
+		}
+		if out.Stored, err = storeSign(tx, g, now); err != nil || !out.Stored || in.State != sched.Awaiting {
+			return err
+		}
+		return d.putOff(tx, in, now)
+	})
+	return out, err
+}
+
+// storeSign stores the sign; false: the last one is too fresh. What a
+// heartbeat doesn't say stays.
+func storeSign(tx *gorm.DB, g sched.Sign, now time.Time) (bool, error) {
+	var was []progressRow
+	err := tx.Raw("SELECT attempt, percent, message, said_at, signs FROM attempt_progress WHERE instance_id=? AND attempt=?", g.InstanceID, g.Attempt).Scan(&was).Error
+	if err != nil {
+		return false, err
+	}
+	if len(was) == 0 {
+		return true, tx.Exec("INSERT INTO attempt_progress (instance_id, attempt, percent, message, said_at, signs) VALUES (?,?,?,?,?,1)",
+			g.InstanceID, g.Attempt, g.Percent, clip(g.Message, 500), at(now)).Error
+	}
+	if now.Sub(was[0].SaidAt.Time) < sched.SignEvery && (g.Percent == nil || *g.Percent < 100) {
+		return false, nil
+	}
+	percent, message := was[0].Percent, was[0].Message
+	if g.Percent != nil {
+		percent = g.Percent
+	}
+	if g.Message != "" {
+		message = g.Message
+	}
+	return true, tx.Exec("UPDATE attempt_progress SET percent=?, message=?, said_at=?, signs=signs+1 WHERE instance_id=? AND attempt=?",
+		percent, clip(message, 500), at(now), g.InstanceID, g.Attempt).Error
+}
+
+// putOff moves the deadline of a receipt after a sign of life.
+func (d *DB) putOff(tx *gorm.DB, in sched.Instance, now time.Time) error {
+	var version int
+	var started Millis
+	err := tx.Raw("SELECT task_version, started_at FROM attempts WHERE instance_id=? AND no=?", in.ID, in.Attempt).Row().Scan(&version, &started)
+	if err != nil {
+		return err
+	}
+	p, err := policyAt(tx, in.TaskID, version)
+	if err != nil || p.HeartbeatSeconds == 0 {
+		return err
+	}
+	by := p.ReceiptBy(now)
+	if until := p.AwaitUntil(started.Time); by.After(until) {
+		by = until
+	}
+	if !by.After(in.ReceiptDeadline) {
+		return nil
+	}
+	return tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET receipt_deadline=? WHERE id=? AND state='awaiting' AND attempt=?", at(by), in.ID, in.Attempt).Error
+}
+
+// Progress is what targets said of the instance's attempts, by number.
+func (d *DB) Progress(ctx context.Context, instanceID string) ([]sched.Progress, error) {
+	var rows []progressRow
+	err := d.view(ctx).Raw("SELECT attempt, percent, message, said_at, signs FROM attempt_progress WHERE instance_id=? ORDER BY attempt", instanceID).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("read the progress of %s: %w", instanceID, away(err))
+	}
+	var out []sched.Progress
+	for _, r := range rows {
+		out = append(out, sched.Progress{Attempt: r.Attempt, Percent: r.Percent, Message: r.Message, SaidAt: r.SaidAt.Time, Signs: r.Signs})
+	}
+	return out, nil
+}
