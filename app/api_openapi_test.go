@@ -190,7 +190,7 @@ func TestAnswersHaveTheShapeOfTheDocument(t *testing.T) {
 		fits(t, doc, schema, got.fieldsOf(), path)
 		seen++
 	})
-	require.Equal(t, 27, seen)
+	require.Equal(t, 28, seen)
 	got := c.json("POST", v1+"/tasks", "{}")
 	fits(t, doc, object{"$ref": "#/components/schemas/Problem"}, got.fieldsOf(), "a problem")
 	got = c.json("POST", v1+"/tasks/orders.send/trigger", "{}")

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -142,6 +143,9 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, next *http
 	// Without GetBody the transport can't send the request again by itself:
 	// it would when a kept connection breaks, because of Idempotency-Key.
 	req.GetBody = nil
+	if len(c.body) == 0 { // nor by the mere method, as it would a GET without body
+		req.Body = io.NopCloser(bytes.NewReader(nil))
+	}
 	resp, err := c.by.RoundTrip(req)
 	if err != nil {
 		sent := mark.sent()

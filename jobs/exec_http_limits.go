@@ -15,7 +15,7 @@ import (
 )
 
 // errFirstByte ends a call whose answer did not begin in time.
-var errFirstByte = errors.New("no first byte of the answer in time") //nolint:gochecknoglobals // never changed
+var errFirstByte = errors.New("no first byte of the answer in time")
 
 // limitsKey finds a call's own limits in its context.
 type limitsKey struct{}

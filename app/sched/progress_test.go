@@ -16,11 +16,11 @@ func TestASignOfLifeIsCheckedAndHandedOn(t *testing.T) {
 		_, err := o.instances.Sign(t.Context(), Sign{InstanceID: "i", Attempt: 1, Percent: &percent})
 		require.Equal(t, "percent", fault.Fields(err)[0].Name)
 	}
-	require.Empty(t, o.book.signs)
+	require.Empty(t, o.signs)
 	got, err := o.instances.Sign(t.Context(), Sign{InstanceID: "i", Attempt: 1, Percent: new(100), Message: strings.Repeat("x", 900) + "\n"})
 	require.NoError(t, err)
 	require.True(t, got.Stored)
-	require.Len(t, []rune(o.book.signs[0].Message), 500)
+	require.Len(t, []rune(o.signs[0].Message), 500)
 }
 
 func TestHowLongAcceptedWorkMayTake(t *testing.T) {

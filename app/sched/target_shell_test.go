@@ -208,7 +208,7 @@ func TestANodeSaysWhetherItRunsCommands(t *testing.T) {
 
 func TestATeamWithoutCommandsGetsNoTaskThatRunsThem(t *testing.T) {
 	o := newOffice()
-	o.book.teams["shop"] = access.Team{ID: shop, Code: "shop"}
+	o.teams["shop"] = access.Team{ID: shop, Code: "shop"}
 	w := command()
 	w.Code = "another"
 	_, err := o.tasks.Create(t.Context(), as(access.Owner), w)
@@ -218,8 +218,8 @@ func TestATeamWithoutCommandsGetsNoTaskThatRunsThem(t *testing.T) {
 	require.Equal(t, "target.kind", fault.Fields(err)[0].Name)
 	requireUntouched(t, o)
 
-	o.book.teams["shop"] = access.Team{ID: shop, Code: "shop", Commands: true}
-	o.book.teams["depot"] = access.Team{ID: depot, Code: "depot"}
+	o.teams["shop"] = access.Team{ID: shop, Code: "shop", Commands: true}
+	o.teams["depot"] = access.Team{ID: depot, Code: "depot"}
 	task := o.book.tasks["close-orders"]
 	task.Spec.Target = Target{Kind: TargetShell, Command: "/opt/jobs/close.sh"}
 	o.book.tasks[task.Code] = task

@@ -100,7 +100,7 @@ func (s *Shell) endLeft(n note) {
 
 // deadlineIn is a moment for files, which know no other clock.
 func deadlineIn(d time.Duration) time.Time {
-	return time.Now().Add(d) //nolint:forbidigo // the deadline of a pipe is one of this machine's clock
+	return time.Now().Add(d)
 }
 
 // Limits says by what runs are limited.

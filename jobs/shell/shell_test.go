@@ -271,12 +271,12 @@ func asNobody(t *testing.T) func(*shell.Settings) {
 
 func TestCommandsRunAsTheSeparateUserAndWithinItsLimits(t *testing.T) {
 	sh := newShell(t, asNobody(t))
-	e, out, mark := script(t, sh, 20*time.Second, "id -un; echo x > own; cat own; cat /proc/$PPID/environ; ulimit -v", nil)
+	e, out, _ := script(t, sh, 20*time.Second, "id -un; echo x > own; cat own; cat /proc/$PPID/environ; ulimit -v", nil)
 	require.NoError(t, e.Err)
 	require.True(t, strings.HasPrefix(out, "nobody\nx\n"), out)
 	require.Contains(t, out, "ermission denied", "the environment of ax is closed")
 
-	e, _, mark = script(t, sh, 2*time.Second, "b() { b | b & }; b; sleep 300", nil)
+	e, _, mark := script(t, sh, 2*time.Second, "b() { b | b & }; b; sleep 300", nil)
 	require.NoError(t, e.Err)
 	require.Empty(t, alive(t, mark), "a fork bomb is limited, and gone")
 }
