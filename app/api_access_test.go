@@ -57,7 +57,7 @@ func TestNoTokenNoAnswer(t *testing.T) {
 			got := c.json(r.method, w.address(t, r.call), r.body)
 			require.Equal(t, http.StatusUnauthorized, got.status, "%s %s with %s: %s", r.method, r.call, what, got.body)
 			scheme := `Bearer realm="ax"`
-			if strings.HasSuffix(r.path, "/receipt") {
+			if byReceiptToken(r.path) {
 				scheme = `Receipt realm="ax"`
 			}
 			require.Equal(t, scheme, got.header.Get("WWW-Authenticate"))

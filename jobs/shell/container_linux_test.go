@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +32,9 @@ func newBox(t *testing.T) box {
 	}
 	dir, err := os.MkdirTemp("/tmp", "axbox") // podman takes 50 characters
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	t.Cleanup(func() { // what watched the container writes a last file
+		require.Eventually(t, func() bool { return os.RemoveAll(dir) == nil }, 5*time.Second, 50*time.Millisecond)
+	})
 	podman, err := exec.LookPath("podman")
 	require.NoError(t, err)
 	b := box{[]string{podman, "--runtime=runc", "--storage-driver=vfs", "--cgroup-manager=cgroupfs", "--root=" + dir + "/root", "--runroot=" + dir + "/run"}}
@@ -53,11 +56,24 @@ func newBox(t *testing.T) box {
 	t.Cleanup(func() {
 		_, err := b.do("rm", "--force", "--time=0", "box")
 		require.NoError(t, err)
+		bury(t)
 	})
 	if err != nil {
 		t.Skip("no container can run here: " + out)
 	}
 	return b
+}
+
+// bury waits for what podman left to this process, which is the parent of
+// orphans: the other tests look for the dead.
+func bury(t *testing.T) {
+	require.Eventually(t, func() bool {
+		var status syscall.WaitStatus
+		for pid := 1; pid > 0; {
+			pid, _ = syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		}
+		return len(zombies(t)) == 0
+	}, 5*time.Second, 50*time.Millisecond)
 }
 
 func (b box) do(args ...string) (string, error) {
