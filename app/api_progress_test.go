@@ -38,6 +38,9 @@ func TestATargetSaysHowFarItIsAndThePageShowsIt(t *testing.T) {
 		require.Equal(t, 404, target.json("POST", progressPath(in.ID), `{"token": "`+wrong+`"}`).status, name)
 	}
 
+	empty := target.with("Ax-Receipt-Token", token).json("POST", progressPath(in.ID), "")
+	require.Equal(t, 200, empty.status, empty.body)
+
 	// A person cancels: the target hears of it, and of the end.
 	h.api(access.Operator).wants(v1+"/instances/"+in.ID+"/cancel", `{"reason": "not needed"}`, 200)
 	got = target.wants(progressPath(in.ID), `{"token": "`+token+`"}`, 200)

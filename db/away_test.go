@@ -140,14 +140,20 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 		},
 		"Output":       func(ctx context.Context) error { _, err := d.Output(ctx, in.ID, 1, 1); return err },
 		"PruneOutputs": func(ctx context.Context) error { return d.PruneOutputs(ctx, t0) },
-		"PruneStats":   func(ctx context.Context) error { return d.PruneStats(ctx, t0) },
-		"Runs":         func(ctx context.Context) error { _, err := d.Runs(ctx, []int64{1}, 1); return err },
-		"TaskRate":     func(ctx context.Context) error { _, err := d.TaskRate(ctx, 1, t0); return err },
-		"StateCounts":  func(ctx context.Context) error { _, err := d.StateCounts(ctx, all, 0, t0); return err },
-		"QueueDepth":   func(ctx context.Context) error { _, err := d.QueueDepth(ctx, t0); return err },
-		"Dashboard":    func(ctx context.Context) error { _, err := d.Dashboard(ctx, all, t0); return err },
-		"Verify":       func(ctx context.Context) error { _, err := d.Verify(ctx); return err },
-		"Now":          func(ctx context.Context) error { _, err := d.Now(ctx); return err },
+		"Sign": func(ctx context.Context) error {
+			_, err := d.Sign(ctx, sched.Sign{InstanceID: in.ID, Attempt: 1}, t0)
+			return err
+		},
+		"Progress":      func(ctx context.Context) error { _, err := d.Progress(ctx, in.ID); return err },
+		"PruneProgress": func(ctx context.Context) error { return d.PruneProgress(ctx, t0) },
+		"PruneStats":    func(ctx context.Context) error { return d.PruneStats(ctx, t0) },
+		"Runs":          func(ctx context.Context) error { _, err := d.Runs(ctx, []int64{1}, 1); return err },
+		"TaskRate":      func(ctx context.Context) error { _, err := d.TaskRate(ctx, 1, t0); return err },
+		"StateCounts":   func(ctx context.Context) error { _, err := d.StateCounts(ctx, all, 0, t0); return err },
+		"QueueDepth":    func(ctx context.Context) error { _, err := d.QueueDepth(ctx, t0); return err },
+		"Dashboard":     func(ctx context.Context) error { _, err := d.Dashboard(ctx, all, t0); return err },
+		"Verify":        func(ctx context.Context) error { _, err := d.Verify(ctx); return err },
+		"Now":           func(ctx context.Context) error { _, err := d.Now(ctx); return err },
 	} {
 		err := call(t.Context())
 		require.Error(t, err, name)

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -63,22 +62,12 @@ func (d *DB) Brokers(ctx context.Context, team int64) ([]access.Broker, error) {
 // tasksPublishing gives, by the name of a broker, the codes of the team's tasks
 // that name it.
 func tasksPublishing(q *gorm.DB, team int64) (map[string][]string, error) {
-	var rows []struct{ Code, Spec string }
-	err := q.Raw("SELECT code, spec FROM tasks WHERE team_id=? AND archived_at IS NULL AND spec LIKE ? ORDER BY code", team, `%"broker":%`).Scan(&rows).Error
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]string{}
-	for _, r := range rows {
-		var s sched.Spec
-		if err := json.Unmarshal([]byte(r.Spec), &s); err != nil {
-			continue // it can't run, and its own page says so
+	return tasksNaming(q, team, func(t sched.Target) []string {
+		if t.Broker == "" {
+			return nil
 		}
-		if name := s.Target.Broker; name != "" {
-			out[name] = append(out[name], r.Code)
-		}
-	}
-	return out, nil
+		return []string{t.Broker}
+	}, `"broker":`)
 }
 
 // Broker gives one with its sealed account. Faults: NotFound.

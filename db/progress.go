@@ -63,7 +63,8 @@ func storeSign(tx *gorm.DB, g sched.Sign, now time.Time) (bool, error) {
 		return true, tx.Exec("INSERT INTO attempt_progress (instance_id, attempt, percent, message, said_at, signs) VALUES (?,?,?,?,?,1)",
 			g.InstanceID, g.Attempt, g.Percent, clip(g.Message, 500), at(now)).Error
 	}
-	if now.Sub(was[0].SaidAt.Time) < sched.SignEvery && (g.Percent == nil || *g.Percent < 100) {
+	done := func(percent *int) bool { return percent != nil && *percent == 100 }
+	if now.Sub(was[0].SaidAt.Time) < sched.SignEvery && (!done(g.Percent) || done(was[0].Percent)) {
 		return false, nil
 	}
 	percent, message := was[0].Percent, was[0].Message
@@ -77,11 +78,13 @@ func storeSign(tx *gorm.DB, g sched.Sign, now time.Time) (bool, error) {
 		percent, clip(message, 500), at(now), g.InstanceID, g.Attempt).Error
 }
 
-// putOff moves the deadline of a receipt after a sign of life.
+// putOff moves the deadline of a receipt after a sign of life. The first sign
+// finds the deadline as the acceptance set it, and keeps what follows from it.
 func (d *DB) putOff(tx *gorm.DB, in sched.Instance, now time.Time) error {
 	var version int
-	var started Millis
-	err := tx.Raw("SELECT task_version, started_at FROM attempts WHERE instance_id=? AND no=?", in.ID, in.Attempt).Row().Scan(&version, &started)
+	var until Millis
+	err := tx.Raw("SELECT a.task_version, p.await_until FROM attempts a JOIN attempt_progress p ON p.instance_id=a.instance_id AND p.attempt=a.no WHERE a.instance_id=? AND a.no=?",
+		in.ID, in.Attempt).Row().Scan(&version, &until)
 	if err != nil {
 		return err
 	}
@@ -89,14 +92,49 @@ func (d *DB) putOff(tx *gorm.DB, in sched.Instance, now time.Time) error {
 	if err != nil || p.HeartbeatSeconds == 0 {
 		return err
 	}
+	if until.IsZero() {
+		until = at(p.AwaitUntil(in.ReceiptDeadline))
+		err := tx.Exec("UPDATE attempt_progress SET await_until=? WHERE instance_id=? AND attempt=?", until, in.ID, in.Attempt).Error
+		if err != nil {
+			return err
+		}
+	}
 	by := p.ReceiptBy(now)
-	if until := p.AwaitUntil(started.Time); by.After(until) {
-		by = until
+	if by.After(until.Time) {
+		by = until.Time
 	}
 	if !by.After(in.ReceiptDeadline) {
 		return nil
 	}
 	return tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+" SET receipt_deadline=? WHERE id=? AND state='awaiting' AND attempt=?", at(by), in.ID, in.Attempt).Error
+}
+
+// PruneProgress removes what targets said longer ago than outputs are kept.
+func (d *DB) PruneProgress(ctx context.Context, now time.Time) error {
+	old := at(now.Add(-outputLife))
+	for {
+		var n int
+		err := d.tx(ctx, "prune the progress of attempts", func(tx *gorm.DB) error {
+			var rows []struct {
+				InstanceID string
+				Attempt    int
+			}
+			err := tx.Raw("SELECT instance_id, attempt FROM attempt_progress WHERE said_at<? ORDER BY said_at LIMIT ?", old, pruneOutputs).Scan(&rows).Error
+			if err != nil {
+				return err
+			}
+			for _, r := range rows {
+				if err := tx.Exec("DELETE FROM attempt_progress WHERE instance_id=? AND attempt=?", r.InstanceID, r.Attempt).Error; err != nil {
+					return err
+				}
+			}
+			n = len(rows)
+			return nil
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+	}
 }
 
 // Progress is what targets said of the instance's attempts, by number.

@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -44,7 +43,7 @@ func (d *DB) Secrets(ctx context.Context, team int64) ([]access.Secret, error) {
 	err := d.view(ctx).Raw(q, team).Scan(&rows).Error
 	var naming map[string][]string
 	if err == nil && len(rows) > 0 {
-		naming, err = tasksNaming(d.view(ctx), team)
+		naming, err = tasksCarrying(d.view(ctx), team)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list the secrets of team %d: %w", team, away(err))
@@ -57,25 +56,10 @@ func (d *DB) Secrets(ctx context.Context, team int64) ([]access.Secret, error) {
 	return out, nil
 }
 
-// tasksNaming gives, by the name of a secret, the codes of the team's tasks
-// that name it.
-func tasksNaming(q *gorm.DB, team int64) (map[string][]string, error) {
-	var rows []struct{ Code, Spec string }
-	err := q.Raw("SELECT code, spec FROM tasks WHERE team_id=? AND archived_at IS NULL AND spec LIKE ? ORDER BY code", team, "%{{secret:%").Scan(&rows).Error
-	if err != nil {
-		return nil, err
-	}
-	out := map[string][]string{}
-	for _, r := range rows {
-		var s sched.Spec
-		if err := json.Unmarshal([]byte(r.Spec), &s); err != nil {
-			continue // it can't run, and its own page says so
-		}
-		for _, name := range s.Target.Secrets() {
-			out[name] = append(out[name], r.Code)
-		}
-	}
-	return out, nil
+// tasksCarrying gives, by the name of a secret, the codes of the team's tasks
+// that name it, in a header or as their certificate.
+func tasksCarrying(q *gorm.DB, team int64) (map[string][]string, error) {
+	return tasksNaming(q, team, sched.Target.Secrets, "{{secret:", `"client_cert":`)
 }
 
 // Secret gives one with its sealed value. Faults: NotFound.
@@ -140,7 +124,7 @@ func (d *DB) DeleteSecret(ctx context.Context, s access.Secret, e access.Entry) 
 		if err := d.lockSecret(tx, s); err != nil {
 			return err
 		}
-		naming, err := tasksNaming(tx, s.TeamID)
+		naming, err := tasksCarrying(tx, s.TeamID)
 		if err != nil {
 			return err
 		}

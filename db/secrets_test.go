@@ -148,3 +148,17 @@ func TestSecretsOfTeamsAreSealedAnewToo(t *testing.T) {
 		require.ErrorContains(t, err, "does not open here")
 	})
 }
+
+// A secret that is only shown as a certificate is named all the same.
+func TestASecretThatIsACertificateIsNamedByItsTasks(t *testing.T) {
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		shop := dbtest.MakeTeam(t, d)
+		cert := storeSecret(t, d, shop.ID, "PAY_CERT", "sealed")
+		dbtest.MakeTask(t, d, dbtest.Of(shop), dbtest.Code("pay.tls"), func(t *sched.Task) { t.Spec.Target.HTTP = &sched.HTTPRules{ClientCert: "PAY_CERT"} })
+		list, err := d.Secrets(t.Context(), shop.ID)
+		require.NoError(t, err)
+		require.Equal(t, 1, list[0].Tasks)
+		err = d.DeleteSecret(t.Context(), cert, access.Entry{At: dbtest.Start(), Action: "secret.delete", TeamID: shop.ID})
+		require.ErrorContains(t, err, "PAY_CERT is named by pay.tls")
+	})
+}

@@ -41,10 +41,14 @@ func (c httpCall) next(resp *http.Response) (httpCall, error) {
 	case from.Scheme == "https" && to.Scheme == "http":
 		return c, errors.New("it leads from https to http")
 	}
+	elsewhere := access.DestinationOf(from) != access.DestinationOf(to)
+	if elsewhere && c.rules.ClientCert != "" {
+		return c, errors.New("it leads to another host, which the certificate isn't for")
+	}
 	next := c
 	next.hops++
 	next.url, next.way = to.String(), append(slices.Clone(c.way), to.String())
-	if access.DestinationOf(from) != access.DestinationOf(to) {
+	if elsewhere {
 		next.header, next.strange = c.header.Clone(), true
 		for _, name := range append(slices.Clone(c.sealed), "Ax-Receipt-Url", "Ax-Receipt-Token") {
 			next.header.Del(name) // secrets are for the host that they were given for

@@ -198,6 +198,13 @@ func TestF28SecretsStayWithTheHostThatTheyAreFor(t *testing.T) {
 	for _, name := range []string{"Authorization", "Ax-Receipt-Url", "Ax-Receipt-Token"} {
 		require.Empty(t, got.Get(name), name)
 	}
+	cert, key := ownCert(t)
+	shown := call
+	shown.Target.HTTP = &sched.HTTPRules{Redirects: 1, ClientCert: "PAY_CERT"}
+	got = nil
+	r = with(t, drawer{"PAY": "hush-hush-hush", "PAY_CERT": base64.StdEncoding.EncodeToString(append(cert, key...))}).Execute(within(t, 5*time.Second), shown)
+	require.Contains(t, r.Error, "which the certificate isn't for")
+	require.Nil(t, got)
 	status = http.StatusAccepted
 	r = h.Execute(within(t, 5*time.Second), call)
 	require.Equal(t, sched.OutcomeFailed, r.Outcome)

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -101,7 +102,7 @@ func (in Instance) Lose(p Policy, graceful bool, now time.Time) Ending {
 func (in Instance) MissReceipt(p Policy, now time.Time) Ending {
 	e := Ending{Outcome: OutcomeTimedOut, Retries: in.Retries, Deaths: in.Deaths, Error: "no receipt came in time"}
 	if p.HeartbeatSeconds > 0 {
-		e.Error = "neither a receipt nor a sign of life came in time"
+		e.Error = fmt.Sprintf("no receipt came in time, or no sign of life for %d s", p.HeartbeatSeconds)
 	}
 	if p.Idempotent && in.Retries < p.Retry.Max {
 		e.again(in, p, now, 0)

@@ -44,6 +44,11 @@ func credential(name string) bool {
 	return false
 }
 
+// headerLine tells whether a header can have the value: one line.
+func headerLine(value string) bool {
+	return value != "" && utf8.RuneCountInString(value) <= maxHeaderValue && utf8.ValidString(value) && !strings.ContainsFunc(value, unicode.IsControl)
+}
+
 // headers checks what a task sends besides ax's own, and gives it with
 // canonical names. Everybody who may read the task reads them, so credentials
 // must be named as secrets.
@@ -65,7 +70,7 @@ func (p *problems) headers(field string, written map[string]string) map[string]s
 			p.add(field, "%s is there twice", name)
 		case err != nil:
 			p.add(field, "%s: between braces only a secret of the team can be named, such as {{secret:PAY_TOKEN}}", name)
-		case value == "" || utf8.RuneCountInString(value) > maxHeaderValue || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
+		case !headerLine(value):
 			p.add(field, "%s needs a value on one line, of at most %d characters", name, maxHeaderValue)
 		case len(refs) == 0 && credential(name):
 			p.add(field, "%s looks like a credential, which everybody who may read the task would see: make it a secret of the team and write {{secret:NAME}}", name)

@@ -49,8 +49,7 @@ func (s *Instances) Sign(ctx context.Context, g Sign) (Signed, error) {
 	return s.store.Sign(ctx, g, s.clock.Now())
 }
 
-// AwaitFor is how long accepted work may take to report: design.md section 5
-// knows no other bound than a day.
+// AwaitFor is how long accepted work may take to report, in all.
 func (p Policy) AwaitFor() time.Duration {
 	if p.AwaitSeconds == 0 {
 		return ReceiptTimeout
@@ -58,21 +57,21 @@ func (p Policy) AwaitFor() time.Duration {
 	return time.Duration(p.AwaitSeconds) * time.Second
 }
 
-// ReceiptBy is until when accepted work must report, or give a sign of life,
-// seen from now.
-func (p Policy) ReceiptBy(now time.Time) time.Time {
-	wait := p.AwaitFor()
-	if p.HeartbeatSeconds > 0 {
-		wait = min(wait, time.Duration(p.HeartbeatSeconds)*time.Second)
+// silence is how long accepted work may say nothing.
+func (p Policy) silence() time.Duration {
+	if p.HeartbeatSeconds == 0 {
+		return p.AwaitFor()
 	}
-	return now.Add(wait)
+	return min(p.AwaitFor(), time.Duration(p.HeartbeatSeconds)*time.Second)
 }
 
-// AwaitUntil is what no sign of life moves the deadline past: an attempt is
-// accepted within its time limit, and may take AwaitFor from then on.
-func (p Policy) AwaitUntil(started time.Time) time.Time {
-	return started.Add(time.Duration(p.TimeoutSeconds)*time.Second + p.AwaitFor())
-}
+// ReceiptBy is until when accepted work must report, or give a sign of life,
+// seen from now.
+func (p Policy) ReceiptBy(now time.Time) time.Time { return now.Add(p.silence()) }
+
+// AwaitUntil is what no sign of life moves the deadline past, told from the
+// deadline that the work got when it was accepted.
+func (p Policy) AwaitUntil(first time.Time) time.Time { return first.Add(p.AwaitFor() - p.silence()) }
 
 // await checks how long accepted work may take.
 func (p *problems) await(w PolicySpec, out *Policy) {

@@ -30,18 +30,18 @@ func TestHowLongAcceptedWorkMayTake(t *testing.T) {
 		by     time.Duration
 		until  time.Duration
 	}{
-		"nothing is said":          {Policy{TimeoutSeconds: 30}, 24 * time.Hour, 24*time.Hour + 30*time.Second},
-		"a whole deadline":         {Policy{TimeoutSeconds: 30, AwaitSeconds: 600}, 10 * time.Minute, 630 * time.Second},
-		"heartbeats":               {Policy{TimeoutSeconds: 30, AwaitSeconds: 600, HeartbeatSeconds: 15}, 15 * time.Second, 630 * time.Second},
-		"heartbeats within a day":  {Policy{TimeoutSeconds: 30, HeartbeatSeconds: 15}, 15 * time.Second, 24*time.Hour + 30*time.Second},
-		"a deadline before a sign": {Policy{TimeoutSeconds: 30, AwaitSeconds: 10, HeartbeatSeconds: 15}, 10 * time.Second, 40 * time.Second},
+		"nothing is said":          {Policy{TimeoutSeconds: 30}, 24 * time.Hour, 24 * time.Hour},
+		"a whole deadline":         {Policy{TimeoutSeconds: 30, AwaitSeconds: 600}, 10 * time.Minute, 10 * time.Minute},
+		"heartbeats":               {Policy{TimeoutSeconds: 30, AwaitSeconds: 600, HeartbeatSeconds: 15}, 15 * time.Second, 10 * time.Minute},
+		"heartbeats within a day":  {Policy{TimeoutSeconds: 30, HeartbeatSeconds: 15}, 15 * time.Second, 24 * time.Hour},
+		"a deadline before a sign": {Policy{TimeoutSeconds: 30, AwaitSeconds: 10, HeartbeatSeconds: 15}, 10 * time.Second, 10 * time.Second},
 	} {
 		require.Equal(t, now.Add(c.by), c.policy.ReceiptBy(now), name)
-		require.Equal(t, now.Add(c.until), c.policy.AwaitUntil(now), name)
+		require.Equal(t, now.Add(c.until), c.policy.AwaitUntil(now.Add(c.by)), name)
 		e := running().Finish(Result{Outcome: OutcomeAccepted}, c.policy, now)
 		require.Equal(t, now.Add(c.by), e.ReceiptDeadline, name)
 	}
-	require.Equal(t, "neither a receipt nor a sign of life came in time", running().MissReceipt(Policy{HeartbeatSeconds: 15}, now).Error)
+	require.Equal(t, "no receipt came in time, or no sign of life for 15 s", running().MissReceipt(Policy{HeartbeatSeconds: 15}, now).Error)
 }
 
 func TestLimitsOfAcceptedWorkAreRefusedAtTheirFields(t *testing.T) {

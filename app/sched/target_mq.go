@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"ax/app/access"
 	"ax/app/fault"
@@ -125,7 +123,7 @@ func (p *problems) messageHeaders(field string, written map[string]string) map[s
 			p.add(field, "%q is not the name of a header", name)
 		case ownMessageHeader(name):
 			p.add(field, "%s is not a task’s to set", name)
-		case value == "" || utf8.RuneCountInString(value) > maxHeaderValue || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
+		case !headerLine(value):
 			p.add(field, "%s needs a value on one line, of at most %d characters", name, maxHeaderValue)
 		case strings.Contains(value, "{{") || credential(name):
 			p.add(field, "%s: a message lies in its queue for everybody who may read it, so no secret goes into its headers", name)

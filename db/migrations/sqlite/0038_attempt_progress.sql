@@ -1,5 +1,6 @@
 -- +goose Up
--- What the target said of an attempt while it worked on it: the latest word.
+-- What the target said of an attempt while it worked on it: the latest word;
+-- and, of accepted work, what no word puts its deadline past.
 
 CREATE TABLE IF NOT EXISTS attempt_progress (
     instance_id TEXT    NOT NULL,
@@ -8,6 +9,7 @@ CREATE TABLE IF NOT EXISTS attempt_progress (
     message     TEXT    NOT NULL DEFAULT '',
     said_at     INTEGER NOT NULL,
     signs       INTEGER NOT NULL DEFAULT 1,
+    await_until INTEGER,
     PRIMARY KEY (instance_id, attempt)
 );
 CREATE INDEX IF NOT EXISTS attempt_progress_said ON attempt_progress (said_at);
