@@ -104,10 +104,10 @@ func TestAMessageOfATaskInFormPageAndAPI(t *testing.T) {
 	require.Contains(t, form.text("[data-test=broker-places]"), "rabbit: orders order.*")
 
 	fields := taskFields("target.kind", "mq", "target.broker", "rabbit", "target.exchange", "orders", "target.routing_key", "order.close",
-		"target.message_headers", "shop: 门店 17\r\n", "target.done", "confirm", "target.cancel_routing_key", "order.cancel")
+		"target.message_headers", "shop: 门店 17\r\n", "target.done", "confirm")
 	require.Equal(t, http.StatusSeeOther, editor.post("/tasks/new", fields...).status)
 	want := sched.Target{
-		Kind: sched.TargetMQ, Broker: "rabbit", Exchange: "orders", RoutingKey: "order.close", Done: sched.DoneConfirm, CancelRoutingKey: "order.cancel",
+		Kind: sched.TargetMQ, Broker: "rabbit", Exchange: "orders", RoutingKey: "order.close", Done: sched.DoneConfirm,
 		Headers: map[string]string{"shop": "门店 17"},
 	}
 	require.Equal(t, want, h.stored("orders.send").Spec.Target)

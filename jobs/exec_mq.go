@@ -88,27 +88,6 @@ func (x *MQ) Execute(ctx context.Context, call sched.Call) sched.Result {
 	return r
 }
 
-// Cancel tells whoever works on the message that a person canceled it, if the
-// task says where. Nil: there is nothing to say, or the broker has it.
-func (x *MQ) Cancel(ctx context.Context, call sched.Call) error {
-	if call.Target.CancelRoutingKey == "" {
-		return nil
-	}
-	b, account, err := x.o.Brokers.Open(ctx, call.TeamID, call.Target.Broker)
-	if err != nil {
-		return err
-	}
-	m, err := x.message(call, b)
-	if err != nil {
-		return err
-	}
-	m.Key, m.ID, m.Type = call.Target.CancelRoutingKey, call.Key+"/cancel", "ax.cancel"
-	if err := x.publish(ctx, b, account, m); err != nil {
-		return errors.New(oneLine(mask(err.Error(), hidden(account))))
-	}
-	return nil
-}
-
 // Probe connects to a broker and looks whether what tasks may publish to is
 // there. The error has nothing of the account in it.
 func (x *MQ) Probe(ctx context.Context, b access.Broker, account access.BrokerAccount) error {

@@ -56,7 +56,7 @@ func messageTo(exchange, key string) sched.Call {
 	c.ReceiptURL, c.ReceiptToken = "https://ax.example.com/api/v1/instances/"+instanceID+"/receipt", "2.a-receipt-token"
 	c.Target = sched.Target{
 		Kind: sched.TargetMQ, Broker: "rabbit", Exchange: exchange, RoutingKey: key, Done: sched.DoneReceipt,
-		Headers: map[string]string{"shop": "门店 17"}, CancelRoutingKey: "order.cancel",
+		Headers: map[string]string{"shop": "门店 17"},
 	}
 	return c
 }
@@ -89,13 +89,7 @@ func TestAMessageCarriesWhatACallCarries(t *testing.T) {
 	done := messageTo("orders", "order.close")
 	done.Target.Done = sched.DoneConfirm
 	require.Equal(t, sched.OutcomeSucceeded, x.Execute(t.Context(), done).Outcome)
-	require.NoError(t, x.Cancel(t.Context(), done))
-	got = b.Take(t, "exec-whole")
-	require.Len(t, got, 2)
-	require.Equal(t, []string{"ax.cancel", "close-order/order-7/cancel", "order.cancel"}, []string{got[1].Type, got[1].MessageId, got[1].RoutingKey})
-	done.Target.CancelRoutingKey = ""
-	require.NoError(t, x.Cancel(t.Context(), done))
-	require.Empty(t, b.Take(t, "exec-whole"))
+	require.Len(t, b.Take(t, "exec-whole"), 1)
 }
 
 // A message that comes twice is told by its id: each attempt, and a delivery
@@ -153,7 +147,7 @@ func TestWhatBecomesOfAMessage(t *testing.T) {
 		"no broker":             {"missing", "orders", "order.close", sched.OutcomeFailed, 0, "the team has no broker missing"},
 	} {
 		call := messageTo(c.exchange, c.key)
-		call.Target.Broker, call.Target.CancelRoutingKey = c.broker, ""
+		call.Target.Broker = c.broker
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		r := x.Execute(ctx, call)
 		cancel()
@@ -215,7 +209,7 @@ func TestAMessageToAStream(t *testing.T) {
 	b := access.Broker{ID: "r2", TeamID: 7, Name: "redis", Kind: access.BrokerRedis, Address: "redis://" + s.Addr, Places: []string{"orders 1000"}, ChangedAt: time.Unix(1, 0)}
 	x := poster(t, brokerShelf{"redis": b})
 	call := messageTo("", "")
-	call.Target.Broker, call.Target.Stream, call.Target.CancelRoutingKey = "redis", "orders", ""
+	call.Target.Broker, call.Target.Stream = "redis", "orders"
 	r := x.Execute(t.Context(), call)
 	require.Equal(t, sched.OutcomeAccepted, r.Outcome, r.Error)
 	require.True(t, strings.HasPrefix(r.Request, "PUBLISH orders\nbroker: redis (redis)\n"), r.Request)

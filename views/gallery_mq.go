@@ -27,7 +27,7 @@ func shownBrokerChoices() []BrokerChoice {
 func shownMessage() sched.Target {
 	return sched.Target{
 		Kind: sched.TargetMQ, Broker: "shop-rabbit", Exchange: "orders", RoutingKey: "order.close", Done: sched.DoneReceipt,
-		CancelRoutingKey: "order.cancel", Headers: map[string]string{"shop": "0117 徐家汇店", "priority": "night"},
+		Headers: map[string]string{"shop": "0117 徐家汇店", "priority": "night"},
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 
 // MQValues are the fields of a message as they were typed.
 type MQValues struct {
-	Broker, Exchange, RoutingKey, Stream, Done, CancelRoutingKey string
-	Headers                                                      string // lines, Name: value
+	Broker, Exchange, RoutingKey, Stream, Done string
+	Headers                                    string // lines, Name: value
 }
 
 // BrokerChoice is a broker that a task may publish to.
@@ -29,7 +29,7 @@ func (v *TaskValues) message(to sched.Target) {
 		v.Headers = ""
 		v.MQ = MQValues{
 			Broker: to.Broker, Exchange: to.Exchange, RoutingKey: to.RoutingKey, Stream: to.Stream, Done: string(to.Done),
-			CancelRoutingKey: to.CancelRoutingKey, Headers: headerLines(to.Headers),
+			Headers: headerLines(to.Headers),
 		}
 	}
 }

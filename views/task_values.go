@@ -170,7 +170,6 @@ var fieldLabels = slices.Concat([]formField{
 	{"target.stream", msg("Stream"), func(v TaskValues) string { return v.ofMQ(v.MQ.Stream) }},
 	{"target.message_headers", msg("Headers of the message"), func(v TaskValues) string { return v.ofMQ(v.MQ.Headers) }},
 	{"target.done", msg("It is done when"), func(v TaskValues) string { return v.ofMQ(v.MQ.Done) }},
-	{"target.cancel_routing_key", msg("Routing key to cancel"), func(v TaskValues) string { return v.ofMQ(v.MQ.CancelRoutingKey) }},
 	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
 	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},
 	{"schedule.kind", msg("Kind of schedule"), func(v TaskValues) string { return v.Kind }},

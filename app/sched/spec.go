@@ -67,12 +67,11 @@ type TargetSpec struct {
 	Container    string     `json:"container,omitempty" doc:"shell: the container that a node allows it in; left out: the node itself"`
 	SuccessCodes []int      `json:"success_codes,omitempty" doc:"shell: exit codes that count as success; left out: 0"`
 
-	Broker           string `json:"broker,omitempty" doc:"mq: name of a message broker of the team"`
-	Exchange         string `json:"exchange,omitempty" doc:"mq: exchange of RabbitMQ; (default) is the one without a name"`
-	RoutingKey       string `json:"routing_key,omitempty" doc:"mq: with an exchange"`
-	Stream           string `json:"stream,omitempty" doc:"mq: stream of Redis, in place of an exchange"`
-	Done             MQDone `json:"done,omitempty" doc:"mq: receipt (default): whoever works on the message reports; confirm: the broker has it"`
-	CancelRoutingKey string `json:"cancel_routing_key,omitempty" doc:"mq: a message goes there when somebody cancels"`
+	Broker     string `json:"broker,omitempty" doc:"mq: name of a message broker of the team"`
+	Exchange   string `json:"exchange,omitempty" doc:"mq: exchange of RabbitMQ; (default) is the one without a name"`
+	RoutingKey string `json:"routing_key,omitempty" doc:"mq: with an exchange"`
+	Stream     string `json:"stream,omitempty" doc:"mq: stream of Redis, in place of an exchange"`
+	Done       MQDone `json:"done,omitempty" doc:"mq: receipt (default): whoever works on the message reports; confirm: the broker has it"`
 }
 
 // PolicySpec is a policy as written.
@@ -142,6 +141,6 @@ func (t Target) Written() TargetSpec {
 		Kind: t.Kind, URL: t.URL, Headers: t.Headers, HTTP: t.HTTP,
 		Executor: t.Executor, Type: t.Type, Route: t.Route,
 		Command: t.Command, Args: t.Args, Input: t.Input, Container: t.Container, SuccessCodes: t.SuccessCodes,
-		Broker: t.Broker, Exchange: t.Exchange, RoutingKey: t.RoutingKey, Stream: t.Stream, Done: t.Done, CancelRoutingKey: t.CancelRoutingKey,
+		Broker: t.Broker, Exchange: t.Exchange, RoutingKey: t.RoutingKey, Stream: t.Stream, Done: t.Done,
 	}
 }

@@ -31,11 +31,11 @@ func (b *book) Brokers(_ context.Context, team int64) ([]access.Broker, error) {
 
 func TestAMessageIsReadWithItsDefaults(t *testing.T) {
 	w := posting()
-	w.Target.Headers, w.Target.CancelRoutingKey = map[string]string{"shop": " 门店 17 "}, "order.cancel"
+	w.Target.Headers = map[string]string{"shop": " 门店 17 "}
 	got, err := w.Resolve(Task{}, defaults(), noon())
 	require.NoError(t, err)
 	require.Equal(t, Target{
-		Kind: TargetMQ, Broker: "rabbit", Exchange: "orders", RoutingKey: "order.close", Done: DoneReceipt, CancelRoutingKey: "order.cancel",
+		Kind: TargetMQ, Broker: "rabbit", Exchange: "orders", RoutingKey: "order.close", Done: DoneReceipt,
 		Headers: map[string]string{"shop": "门店 17"},
 	}, got.Spec.Target)
 	again, err := got.Written("shop").Resolve(got, defaults(), noon())
@@ -43,7 +43,7 @@ func TestAMessageIsReadWithItsDefaults(t *testing.T) {
 	require.Equal(t, got.Spec, again.Spec)
 	raw, err := json.Marshal(got.Spec.Target)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"kind":"mq","broker":"rabbit","exchange":"orders","routing_key":"order.close","done":"receipt","cancel_routing_key":"order.cancel","headers":{"shop":"门店 17"}}`, string(raw))
+	require.JSONEq(t, `{"kind":"mq","broker":"rabbit","exchange":"orders","routing_key":"order.close","done":"receipt","headers":{"shop":"门店 17"}}`, string(raw))
 }
 
 func TestBadMessagesAreRefused(t *testing.T) {
@@ -61,12 +61,10 @@ func TestBadMessagesAreRefused(t *testing.T) {
 		"a key with a pattern":      with("target.routing_key", func(w *TargetSpec) { w.RoutingKey = "order.#" }),
 		"a key that is too long":    with("target.routing_key", func(w *TargetSpec) { w.RoutingKey = strings.Repeat("k", 256) }),
 		"a key with a line end":     with("target.routing_key", func(w *TargetSpec) { w.RoutingKey = "a\nb" }),
-		"a pattern to cancel":       with("target.cancel_routing_key", func(w *TargetSpec) { w.CancelRoutingKey = "*" }),
 		"the default without queue": with("target.routing_key", func(w *TargetSpec) { w.Exchange, w.RoutingKey = access.DefaultExchange, "" }),
 		"another end":               with("target.done", func(w *TargetSpec) { w.Done = "never" }),
 		"a stream with a blank":     with("target.stream", func(w *TargetSpec) { w.Exchange, w.RoutingKey, w.Stream = "", "", "a b" }),
 		"a stream with a key":       with("target.routing_key", func(w *TargetSpec) { w.Exchange, w.Stream = "", "orders" }),
-		"a stream with a way back":  with("target.cancel_routing_key", func(w *TargetSpec) { w.Exchange, w.RoutingKey, w.Stream, w.CancelRoutingKey = "", "", "orders", "x" }),
 		"an address":                with("target.url", func(w *TargetSpec) { w.URL = "https://x.example" }),
 		"a command":                 with("target.command", func(w *TargetSpec) { w.Command = "/bin/true" }),
 		"another routing key":       header("CC", "elsewhere"),
@@ -97,7 +95,6 @@ func TestAMessageThatTheTeamMayNotPublishIsRefusedWhenItIsWritten(t *testing.T) 
 		"another key":         {TargetSpec{Broker: "rabbit", Exchange: "orders", RoutingKey: "order.close.now"}, "target.exchange", "is not on the list of rabbit"},
 		"another exchange":    {TargetSpec{Broker: "rabbit", Exchange: "amq.direct", RoutingKey: "order.close"}, "target.exchange", "is not on the list of rabbit"},
 		"another queue":       {TargetSpec{Broker: "rabbit", Exchange: "(default)", RoutingKey: "depot.jobs"}, "target.exchange", "is not on the list of rabbit"},
-		"another way back":    {TargetSpec{Broker: "rabbit", Exchange: "orders", RoutingKey: "order.close", CancelRoutingKey: "x"}, "target.cancel_routing_key", "is not on the list of rabbit"},
 		"another stream":      {TargetSpec{Broker: "redis", Stream: "other"}, "target.stream", "The stream other is not on the list of redis"},
 		"a stream of rabbit":  {TargetSpec{Broker: "rabbit", Stream: "orders"}, "target.stream", "is no Redis"},
 		"exchange of redis":   {TargetSpec{Broker: "redis", Exchange: "orders", RoutingKey: "order.close"}, "target.exchange", "is no RabbitMQ"},

@@ -95,8 +95,6 @@ type Target struct {
 	RoutingKey string `json:"routing_key,omitempty"`
 	Stream     string `json:"stream,omitempty"`
 	Done       MQDone `json:"done,omitempty"`
-	// CancelRoutingKey is of the message that says that a person canceled.
-	CancelRoutingKey string `json:"cancel_routing_key,omitempty"`
 }
 
 // Heading is what a task has besides its Spec and an edit may change, with the
