@@ -128,8 +128,10 @@ func (m *mariadb) run(server string) error {
 	m.exited = make(chan struct{})
 	started := make(chan error, 1)
 	go func() {
-		// The death signal comes when the starting thread ends, so it must not.
+		// The death signal comes when the starting thread ends, so it must not;
+		// nor afterwards: before, it may have started what a test still needs.
 		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {

@@ -119,8 +119,10 @@ func (s *Server) run(program string) error {
 	started := make(chan error, 1)
 	gone := make(chan struct{})
 	go func() {
-		// The signal comes when the starting thread ends, so it is kept.
+		// The signal comes when the starting thread ends, so it is kept; and given
+		// back, not ended: before, it may have started what a test still needs.
 		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
 		defer close(gone)
 		err := cmd.Start()
 		started <- err
