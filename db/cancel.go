@@ -108,7 +108,14 @@ func (d *DB) cancelWaiting(tx *gorm.DB, in sched.Instance, e access.Entry, now t
 			return err
 		}
 	}
-	return d.endLetter(tx, in, sched.Canceled, "", now)
+	if err := d.endLetter(tx, in, sched.Canceled, "", now); err != nil || in.State != sched.Awaiting {
+		return err
+	}
+	by := e.Actor.Name
+	if by == sched.ByOverlap {
+		by = ""
+	}
+	return d.tellTarget(tx, telling{in: in, reason: sched.BecauseCanceled, by: by, now: now})
 }
 
 // Receive takes a target's later word (protocol.md, RECEIPT): success from any

@@ -63,7 +63,10 @@ func (d *DB) endAll(tx *gorm.DB, ends []ended) error {
 	if err := d.closeAttempts(tx, closings); err != nil {
 		return err
 	}
-	return d.endLetters(tx, ends)
+	if err := d.endLetters(tx, ends); err != nil {
+		return err
+	}
+	return d.tellTargets(tx, ends)
 }
 
 // afterStart is now, but not before the instance began. The node that ends an
