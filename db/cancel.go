@@ -107,15 +107,15 @@ func (d *DB) cancelWaiting(tx *gorm.DB, in sched.Instance, e access.Entry, now t
 		if err != nil {
 			return err
 		}
+		by := e.Actor.Name
+		if by == sched.ByOverlap {
+			by = ""
+		}
+		if err := d.tellTarget(tx, telling{in: in, reason: sched.BecauseCanceled, by: by, now: now}); err != nil {
+			return err
+		}
 	}
-	if err := d.endLetter(tx, in, sched.Canceled, "", now); err != nil || in.State != sched.Awaiting {
-		return err
-	}
-	by := e.Actor.Name
-	if by == sched.ByOverlap {
-		by = ""
-	}
-	return d.tellTarget(tx, telling{in: in, reason: sched.BecauseCanceled, by: by, now: now})
+	return d.endLetter(tx, in, sched.Canceled, "", now)
 }
 
 // Receive takes a target's later word (protocol.md, RECEIPT): success from any

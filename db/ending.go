@@ -63,10 +63,10 @@ func (d *DB) endAll(tx *gorm.DB, ends []ended) error {
 	if err := d.closeAttempts(tx, closings); err != nil {
 		return err
 	}
-	if err := d.endLetters(tx, ends); err != nil {
+	if err := d.tellTargets(tx, ends); err != nil {
 		return err
 	}
-	return d.tellTargets(tx, ends)
+	return d.endLetters(tx, ends)
 }
 
 // afterStart is now, but not before the instance began. The node that ends an
