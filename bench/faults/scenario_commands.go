@@ -154,10 +154,11 @@ func commandsEnd(ctx context.Context, h *house) error {
 	if early > 0 {
 		return fmt.Errorf("%d instances that may be repeated are lost before their third worker died", early)
 	}
+	limit := time.Second + 2*deadAfter + overLimit // its worker may be frozen meanwhile
 	return h.endAs(map[string]ends{
 		"cmd-ok": {"succeeded lost", 0}, "cmd-pay": {"succeeded lost", 0}, "cmd-fail": {"failed lost", 0}, "cmd-children": {"succeeded lost", 0},
-		"cmd-stubborn": {"timed_out lost", time.Second + overLimit}, "cmd-flood": {"succeeded lost", 0}, "cmd-mute": {"succeeded lost", 0},
-		"cmd-late": {"timed_out lost", time.Second + overLimit},
+		"cmd-stubborn": {"timed_out lost", limit}, "cmd-flood": {"succeeded lost", 0}, "cmd-mute": {"succeeded lost", 0},
+		"cmd-late": {"timed_out lost", limit},
 	})
 }
 
