@@ -231,7 +231,7 @@ func TestANewMetricGetsItsFirstRules(t *testing.T) {
 		require.NoError(t, err)
 		exec(t, d, "DELETE FROM settings WHERE name='alert.rules_known'") // of a release without the list and the two metrics
 		exec(t, d, "DELETE FROM alert_rules WHERE metric IN (?, ?) AND team_id<>?", alert.NoExecutor, alert.RedisEvicts, own.ID)
-		exec(t, d, "DELETE FROM alert_rules WHERE metric=? AND team_id=?", alert.OpenLetters, one.ID) // nobody wants it
+		exec(t, d, "DELETE FROM alert_rules WHERE metric=? AND team_id=?", alert.OpenLetters, one.ID)                      // nobody wants it
 		exec(t, d, "UPDATE alert_rules SET metric=? WHERE metric=? AND team_id=?", alert.InARow, alert.NoExecutor, own.ID) // keeps the name
 		before := count(t, d, "alert_rules")
 		wrote := make([]bool, 3)
