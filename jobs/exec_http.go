@@ -53,25 +53,15 @@ type HTTPOptions struct {
 // knows no retries, proxies or cookies, and follows redirects only where the
 // target says so.
 type HTTP struct {
-	o    HTTPOptions
-	kept *http.Transport // keeps connections
-	// fresh makes a connection per call, for work that can't be repeated: a
-	// target may close a kept one just as a call is written, and then nobody
-	// knows whether it arrived.
-	fresh *http.Transport
+	o     HTTPOptions
+	pools *pools
 }
 
 // NewHTTP makes the executor.
-func NewHTTP(o HTTPOptions) *HTTP {
-	kept := newTransport(o.Egress, o.RootCAs, o.Resolve)
-	kept.MaxIdleConns, kept.MaxIdleConnsPerHost, kept.IdleConnTimeout = 1024, 256, idleFor
-	fresh := kept.Clone()
-	fresh.DisableKeepAlives = true
-	return &HTTP{o: o, kept: kept, fresh: fresh}
-}
+func NewHTTP(o HTTPOptions) *HTTP { return &HTTP{o: o, pools: newPools(maxPools)} }
 
 // Close ends kept connections.
-func (h *HTTP) Close() { h.kept.CloseIdleConnections() }
+func (h *HTTP) Close() { h.pools.close() }
 
 // httpCall is a call ready to be sent any number of times.
 type httpCall struct {
@@ -96,9 +86,6 @@ func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
 	c, err := h.prepare(ctx, call)
 	if err != nil {
 		return unsent(err)
-	}
-	if c.rules != nil && (c.rules.CA != "" || c.rules.ClientCert != "") {
-		defer c.by.CloseIdleConnections()
 	}
 	shown := c.show()
 	for {
@@ -148,10 +135,10 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, next *http
 	}
 	resp, err := c.by.RoundTrip(req)
 	if err != nil {
-		sent := mark.sent()
-		if mark.refused != nil {
-			return broken(ctx, mark.refused, sent), nil, false
+		if mark.refused != nil { // before a byte of it was written
+			return broken(ctx, mark.refused, false), nil, false
 		}
+		sent := mark.sent()
 		if errors.Is(context.Cause(watched), errFirstByte) {
 			return sched.Result{Outcome: sched.OutcomeTimedOut, Definite: !sent, Error: fmt.Sprintf("no first byte of the answer within %s", own.firstByte)}, nil, false
 		}
@@ -189,12 +176,9 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 		return httpCall{}, fmt.Errorf("write the body: %w", err)
 	}
 	now := h.o.Now()
-	c := httpCall{by: h.fresh, team: call.TeamID, method: rules.MethodOf(), url: u.String(), body: body, header: http.Header{}, rules: rules}
-	if call.Idempotent {
-		c.by = h.kept
-		if rules != nil {
-			c.redirects = rules.Redirects
-		}
+	c := httpCall{team: call.TeamID, method: rules.MethodOf(), url: u.String(), body: body, header: http.Header{}, rules: rules}
+	if call.Idempotent && rules != nil {
+		c.redirects = rules.Redirects
 	}
 	for name, value := range map[string]string{
 		"Content-Type":    "application/json",
