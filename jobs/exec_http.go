@@ -44,6 +44,9 @@ type HTTPOptions struct {
 	RootCAs *x509.CertPool // nil: the system's
 	Secrets secrets        // nil: no call carries any
 	Resolve *net.Resolver  // nil: the system's
+	// Local is the time of this machine, for how long the parts of a test call
+	// take; nil: time.Now.
+	Local func() time.Time
 	// Sampled tells whether ax records the instance's trace, which targets go
 	// by; nil: ax records none, and targets are asked to.
 	Sampled func(instanceID string) bool
@@ -58,7 +61,12 @@ type HTTP struct {
 }
 
 // NewHTTP makes the executor.
-func NewHTTP(o HTTPOptions) *HTTP { return &HTTP{o: o, pools: newPools(maxPools)} }
+func NewHTTP(o HTTPOptions) *HTTP {
+	if o.Local == nil {
+		o.Local = time.Now
+	}
+	return &HTTP{o: o, pools: newPools(maxPools)}
+}
 
 // Close ends kept connections.
 func (h *HTTP) Close() { h.pools.close() }
@@ -87,6 +95,7 @@ func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
 	if err != nil {
 		return unsent(err)
 	}
+	watchOf(ctx).sends(c.body)
 	shown := c.show()
 	for {
 		r, next := h.step(ctx, c)
@@ -118,20 +127,14 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, next *http
 	mark := sentMark{may: func(to netip.AddrPort) error { return h.o.Egress.Check(ctx, c.team, to) }}
 	watched, begin, stop := own.watch(ctx)
 	defer stop()
+	seen := watchOf(ctx)
 	trace := &httptrace.ClientTrace{
-		GotConn:              func(info httptrace.GotConnInfo) { mark.got(info); begin() },
-		GotFirstResponseByte: stop,
+		GotConn:              func(info httptrace.GotConnInfo) { mark.got(info); begin(); seen.connected(info.Reused) },
+		GotFirstResponseByte: func() { stop(); seen.answers() },
 	}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(withEnd(watched), trace), c.method, c.url, bytes.NewReader(c.body))
+	req, err := c.request(httptrace.WithClientTrace(withEnd(watched), trace))
 	if err != nil {
 		return unsent(err), nil, false
-	}
-	req.Header = c.header.Clone()
-	// Without GetBody the transport can't send the request again by itself:
-	// it would when a kept connection breaks, because of Idempotency-Key.
-	req.GetBody = nil
-	if len(c.body) == 0 { // nor by the mere method, as it would a GET without body
-		req.Body = io.NopCloser(bytes.NewReader(nil))
 	}
 	resp, err := c.by.RoundTrip(req)
 	if err != nil {
@@ -159,6 +162,22 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, next *http
 	r = answered(ctx, resp, c)
 	r.RetryAfter = wantsQuiet(resp, h.o.Now())
 	return r, nil, false
+}
+
+// request is the call for one try.
+func (c httpCall) request(ctx context.Context) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, c.method, c.url, bytes.NewReader(c.body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = c.header.Clone()
+	// Without GetBody the transport can't send the request again by itself:
+	// it would when a kept connection breaks, because of Idempotency-Key.
+	req.GetBody = nil
+	if len(c.body) == 0 { // nor by the mere method, as it would a GET without body
+		req.Body = io.NopCloser(bytes.NewReader(nil))
+	}
+	return req, nil
 }
 
 // prepare builds what is sent. An error means that nothing can be.
@@ -193,6 +212,9 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 		"Traceparent":     traceparent(call, h.o.Sampled),
 	} {
 		c.header.Set(name, value)
+	}
+	if call.Test {
+		c.header.Set("Ax-Test", "1")
 	}
 	executorHeaders(c.header, call)
 	c.secrets = []string{c.header.Get("Ax-Signature")}

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"ax/app/sched"
 )
 
 // connectTimeout bounds a connecting whose call has a longer deadline.
@@ -95,6 +97,7 @@ func (d *dialer) plain(ctx context.Context, network, address string) (net.Conn, 
 	defer cancel()
 	ctx, stop := within(ctx, func(l limits) time.Duration { return l.connect })
 	defer stop()
+	defer watchOf(ctx).measure(func(p *sched.CallParts) *time.Duration { return &p.Connect })()
 	c, err := d.net.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -118,6 +121,7 @@ func (d *dialer) secure(ctx context.Context, network, address string) (net.Conn,
 	t := tls.Client(c, config)
 	ctx, stop := within(ctx, func(l limits) time.Duration { return l.tls })
 	defer stop()
+	defer watchOf(ctx).measure(func(p *sched.CallParts) *time.Duration { return &p.TLS })()
 	if err := t.HandshakeContext(ctx); err != nil {
 		_ = c.Close()
 		return nil, err
