@@ -76,6 +76,15 @@ func (h *house) endLongWaits(i int) error {
 	return err
 }
 
+// canceledLater counts what was canceled while it waited for long: the message
+// of each is a hint that stays until its time.
+func (h *house) canceledLater() (n int64) {
+	if h.longWaits.Load() > 0 {
+		_ = h.ledger.QueryRow("SELECT COUNT(*) FROM instances WHERE state='canceled' AND due_at>?", time.Now().Add(time.Minute).UnixMilli()).Scan(&n)
+	}
+	return n
+}
+
 // busyEnds: a target can put its work off within its bounds, and not draw it
 // nearer than the policy says (the latter is I8c).
 func busyEnds(_ context.Context, h *house) error {
