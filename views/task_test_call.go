@@ -43,7 +43,7 @@ func (v TestCallView) icon() string {
 // verdict says what would have become of a run.
 func (v TestCallView) verdict(ctx context.Context) string {
 	c := v.Call
-	if c.Result.Outcome == sched.OutcomeTimedOut && v.short() {
+	if c.Outcome == sched.OutcomeTimedOut && v.short() {
 		return t(ctx, "No whole answer within %s, which is as long as a test waits. A run would wait %s.", duration(ctx, c.Limit), viewer(ctx).Exactly(c.Policy.TimeoutSeconds))
 	}
 	switch c.Ending.To {
@@ -52,7 +52,7 @@ func (v TestCallView) verdict(ctx context.Context) string {
 	case sched.Awaiting:
 		return t(ctx, "Accepted: a run would wait for its receipt, for %s at most.", viewer(ctx).Span(c.Ending.ReceiptDeadline.Sub(c.At).Round(time.Minute)))
 	case sched.Retrying:
-		if c.Result.Outcome == sched.OutcomeTimedOut {
+		if c.Outcome == sched.OutcomeTimedOut {
 			return t(ctx, "Timed out: a run would be tried again after %s.", viewer(ctx).Span(c.Ending.DueAt.Sub(c.At)))
 		}
 		return t(ctx, "Failed: a run would be tried again after %s.", viewer(ctx).Span(c.Ending.DueAt.Sub(c.At)))
