@@ -115,6 +115,8 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 			return d.SetDraining(ctx, "n", true, func(sched.NodeInfo) access.Entry { return access.Entry{} })
 		},
 		"Draining": func(ctx context.Context) error { _, err := d.Draining(ctx, "n"); return err },
+		"Lane":     func(ctx context.Context) error { _, err := d.Lane(ctx, sched.Instance{TaskID: 1}); return err },
+		"Lanes":    func(ctx context.Context) error { _, err := d.Lanes(ctx); return err },
 		"SetQueuePaused": func(ctx context.Context) error {
 			return d.SetQueuePaused(ctx, "q", true, access.Entry{}, func() error { return nil })
 		},

@@ -22,6 +22,7 @@ type ClaimView struct {
 	Instance  Instance
 	Task      Task // as it is now
 	NodeGone  bool // the claiming node was declared dead or is closed
+	Unlabeled bool // the claiming node lacks a label that the task needs
 	Elsewhere bool // the claiming node has no executor for the task's target
 	Started   int  // other instances of the task with an attempt, not final
 	Busy      int  // other instances of the task running or awaiting
@@ -38,6 +39,7 @@ const (
 	ClaimWait                   // early by little: wait and claim again
 	ClaimDefer                  // no free place, or paused: row and message due later
 	ClaimSkip                   // the slot is not to be run
+	ClaimMove                   // forget the message: another is sent along the lane of the task
 	ClaimTake                   // run it
 )
 
@@ -68,6 +70,8 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 		return ClaimVerdict{Kind: ClaimBack, Due: now.Add(time.Second)}
 	case !claimable(in.State):
 		return ClaimVerdict{Kind: ClaimDrop}
+	case v.Unlabeled:
+		return ClaimVerdict{Kind: ClaimMove}
 	case in.DueAt.After(now) && in.DueAt.Sub(now) <= earlyWait:
 		return ClaimVerdict{Kind: ClaimWait, Due: in.DueAt}
 	case in.DueAt.After(now):

@@ -162,6 +162,7 @@ func guards() []struct {
 	}{
 		{"node gone", func(v *ClaimView) { v.NodeGone = true }, ClaimVerdict{Kind: ClaimBack, Due: now.Add(time.Second)}},
 		{"ended", func(v *ClaimView) { v.Instance.State = Succeeded }, ClaimVerdict{Kind: ClaimDrop}},
+		{"unlabeled", func(v *ClaimView) { v.Unlabeled = true }, ClaimVerdict{Kind: ClaimMove}},
 		{"early", func(v *ClaimView) { v.Instance.DueAt = now.Add(time.Minute) }, ClaimVerdict{Kind: ClaimBack, Due: now.Add(time.Minute)}},
 		{"paused", func(v *ClaimView) { v.Task.PausedFrom, v.Task.PausedUntil = now, now.Add(time.Second) }, ClaimVerdict{Kind: ClaimDefer, Due: now.Add(time.Second)}},
 		{"archived", func(v *ClaimView) { v.Task.ArchivedAt = now }, ClaimVerdict{Kind: ClaimSkip, Reason: ReasonArchived}},

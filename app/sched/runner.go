@@ -24,6 +24,7 @@ type ClaimRequest struct {
 	NodeID     string
 	ClaimID    string
 	Now        time.Time
+	Labels     []string   // of the node
 	Cannot     TargetKind // a kind of target that the node can't call; empty: none
 }
 
@@ -191,7 +192,7 @@ func (r *Runner) soon() Answer { return Answer{Again: true, DueAt: r.clock.Now()
 // claim takes the row. The claim id is in the node's memory before the
 // transaction, and forgotten by Run when it is refused or given up.
 func (r *Runner) claim(ctx context.Context, m Message, claimID string) (run, error) {
-	req := ClaimRequest{InstanceID: m.InstanceID, NodeID: r.node.ID(), ClaimID: claimID, Now: r.clock.Now(), Cannot: r.node.cannot()}
+	req := ClaimRequest{InstanceID: m.InstanceID, NodeID: r.node.ID(), ClaimID: claimID, Now: r.clock.Now(), Labels: r.node.labels(), Cannot: r.node.cannot()}
 	if err := fail.At("run.taken"); err != nil {
 		return run{}, err
 	}

@@ -18,6 +18,7 @@ type TaskSpec struct {
 	Target   TargetSpec      `json:"target"`
 	Policy   PolicySpec      `json:"policy"`
 	Queue    string          `json:"queue,omitempty"`
+	Labels   []string        `json:"labels,omitempty" doc:"Labels that a node must have to run it, all of them; at most 5"`
 	Payload  json.RawMessage `json:"payload,omitempty" doc:"JSON that the target gets"`
 	Enabled  *bool           `json:"enabled,omitempty" doc:"Left out: true for a new task, unchanged for an old one"`
 	Version  int             `json:"version,omitempty" doc:"The version that was read; a change is refused when it is stale"`
@@ -123,7 +124,7 @@ func (t Task) Written(team string) TaskSpec {
 			AwaitSeconds: orNone(p.AwaitSeconds), HeartbeatSeconds: orNone(p.HeartbeatSeconds),
 			Retry: &RetrySpec{Kind: p.Retry.Kind, Max: &p.Retry.Max, DelaysSeconds: p.Retry.DelaysSeconds, Unsafe: p.Retry.Unsafe},
 		},
-		Queue: t.Queue, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
+		Queue: t.Queue, Labels: t.Spec.Labels, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
 	}
 }
 

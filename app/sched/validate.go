@@ -69,6 +69,7 @@ func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
 	t.Spec = Spec{
 		Schedule: bad.schedule(w.Schedule, old, now),
 		Target:   bad.target(w.Target),
+		Labels:   bad.labels(w.Labels),
 		Payload:  bad.payload("payload", w.Payload),
 	}
 	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
