@@ -35,13 +35,19 @@ func instanceExamples() []Example {
 		{Name: "instance-node-gone", Component: Instance(page(goneView()))},
 		{Name: "instance-retrying", Component: Instance(page(retryingView()))},
 		{Name: "instance-deferred", Component: Instance(page(deferred))},
-		{Name: "instance-no-worker", Component: Instance(withoutNodes(page(viewOf(sched.Queued))))},
+		{Name: "instance-no-worker", Component: Instance(unservedPage(page(viewOf(sched.Queued)), ""))},
+		{Name: "instance-no-labels", Component: Instance(unservedPage(page(viewOf(sched.Queued)), "cn-north,gpu"))},
 		{Name: "instance-succeeded", Component: Instance(succeededPage())},
 		{Name: "instance-failed", Component: Instance(failed)},
 		{Name: "instance-lost", Component: Instance(page(lostView()))},
 		{Name: "instance-skipped", Component: Instance(page(skippedView()))},
 		{Name: "instance-cancel-refused", Component: Instance(refused)},
 	}
+}
+
+func unservedPage(p InstancePage, labels sched.Labels) InstancePage {
+	p.Waits = &sched.Lane{Queue: p.View.Queue, Labels: labels}
+	return p
 }
 
 func withoutNodes(p InstancePage) InstancePage {

@@ -28,6 +28,10 @@ type TaskFormPage struct {
 	Executors []ExecutorOption // of the team
 	Brokers   []BrokerChoice   // that a message may go to
 	Preview   TaskPreview
+	// NodeLabels are those that nodes have; Unserved is what is typed when no
+	// node serves it, nil: one does.
+	NodeLabels []string
+	Unserved   *sched.Lane
 	// Changed is set when somebody saved after the form was opened: Stored is
 	// theirs then, Theirs are its fields, and Mine what the form would make of
 	// them.

@@ -39,6 +39,9 @@ func (l Labels) List() []string {
 	return strings.Split(string(l), ",")
 }
 
+// String is the set as people read it.
+func (l Labels) String() string { return strings.Join(l.List(), ", ") }
+
 // In tells whether all labels of the set are in the list.
 func (l Labels) In(list []string) bool {
 	return !slices.ContainsFunc(l.List(), func(s string) bool { return !slices.Contains(list, s) })
@@ -49,6 +52,14 @@ func (l Labels) In(list []string) bool {
 type Lane struct {
 	Queue  string
 	Labels Labels
+}
+
+// String is what people call a lane, such as "default (gpu, cn-north)".
+func (l Lane) String() string {
+	if l.Labels == "" {
+		return l.Queue
+	}
+	return l.Queue + " (" + l.Labels.String() + ")"
 }
 
 // Lane that the messages of an instance of the task take. Work that needs labels
@@ -80,6 +91,17 @@ func (n NodeInfo) Serves(l Lane, now time.Time, dead time.Duration) bool {
 // Served tells whether any of the nodes would take work of the lane.
 func Served(nodes []NodeInfo, l Lane, now time.Time, dead time.Duration) bool {
 	return slices.ContainsFunc(nodes, func(n NodeInfo) bool { return n.Serves(l, now, dead) })
+}
+
+// WaitsFor is what an instance of the task waits for that none of the nodes
+// serves; ok is false when one does, or when it does not wait for a node: it is
+// not due, the task is paused, or it has begun or ended.
+func (t Task) WaitsFor(in Instance, nodes []NodeInfo, now time.Time, dead time.Duration) (lane Lane, ok bool) {
+	if !claimable(in.State) || in.DueAt.After(now) || t.Paused(now) {
+		return Lane{}, false
+	}
+	lane = t.Lane(in)
+	return lane, !Served(nodes, lane, now, dead)
 }
 
 // labels checks the labels that a task needs and gives them sorted, each once.
