@@ -74,7 +74,7 @@ func instancePath(id string) string { return apiPrefix + "/instances/" + id }
 type wholeInstance struct {
 	InstanceBody
 	Payload    json.RawMessage `json:"payload,omitempty" doc:"Of this request; left out: the task's"`
-	WaitsFor   *waitsForBody   `json:"waits_for" doc:"What it waits for and no node serves; null: nothing"`
+	WaitsFor   *waitsForBody   `json:"waits_for,omitempty" doc:"What it waits for and no node serves; left out: nothing"`
 	DeadLetter *int64          `json:"dead_letter" doc:"Id of the business action's dead letter; null: none"`
 	Attempts   []attemptBody   `json:"attempts" nullable:"false"`
 	Events     []eventBody     `json:"events" nullable:"false" doc:"What states and times can't tell"`

@@ -98,6 +98,8 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"token_executors":   {"unique (token_id, name)"},
 		"executor_tasks":    {"unique (task_id)", "(name, task_id)"},
 		"task_lanes":        {"unique (task_id)"},
+		"host_tasks":        {"unique (task_id)", "(host, task_id)"},
+		"host_gates":        {"unique (host)"},
 		"attempt_shards":    {"unique (instance_id, attempt, shard)", "(started_at)"},
 		"attempt_logs":      {"unique (instance_id, attempt, seq)", "(at)"},
 		"attempts":          {"unique (instance_id, no)", "(task_id, ended_at)", "(ended_at)", "(fingerprint, ended_at)"},

@@ -44,6 +44,9 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 		if err := d.noteLane(tx, sched.Task{}, t); err != nil {
 			return err
 		}
+		if err := d.noteHost(tx, sched.Task{}, t); err != nil {
+			return err
+		}
 		if err := d.noteCalendar(tx, sched.Task{}, t); err != nil {
 			return err
 		}
@@ -120,6 +123,9 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 		return res.Error
 	}
 	if err := noteExecutor(tx, old, next); err != nil {
+		return err
+	}
+	if err := d.noteHost(tx, old, next); err != nil {
 		return err
 	}
 	if err := d.noteLane(tx, old, next); err != nil {

@@ -84,7 +84,7 @@ func (d *DB) wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 			return err
 		}
 		t, err := takeTask(tx, "", "id=?", taskID)
-		if err != nil || t.Spec.Policy.MaxConcurrent == 0 {
+		if err != nil || t.Spec.Policy.MaxConcurrent == 0 && t.LimitedHost() == "" {
 			return err
 		}
 		due := t.StartsAgain(now)

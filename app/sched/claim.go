@@ -27,6 +27,7 @@ type ClaimView struct {
 	Started   int  // other instances of the task with an attempt, not final
 	Busy      int  // other instances of the task running or awaiting
 	BusyWith  string
+	HostBusy  int // attempts that run to the host of a task with a limit on it
 }
 
 // ClaimKind is what a claim decides.
@@ -89,6 +90,9 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 		if verdict, over := v.overLimit(now); over {
 			return verdict
 		}
+	}
+	if p.HostLimit > 0 && v.HostBusy >= p.HostLimit {
+		return ClaimVerdict{Kind: ClaimDefer, Due: in.deferred(now)}
 	}
 	return ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(p.Timeout())}
 }

@@ -98,6 +98,14 @@ func TestDecideClaim(t *testing.T) {
 			func(v *ClaimView) { v.Task.Spec.Policy.TimeoutSeconds = 86_400 },
 			ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(24 * time.Hour)},
 		},
+		"as many calls to its host as it allows: it waits": {
+			func(v *ClaimView) { v.HostBusy, v.Task.Spec.Policy.HostLimit = 2, 2 },
+			ClaimVerdict{Kind: ClaimDefer, Due: minutely().Instance.deferred(now)},
+		},
+		"a call less than it allows": {
+			func(v *ClaimView) { v.HostBusy, v.Task.Spec.Policy.HostLimit = 1, 2 },
+			ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(30 * time.Second)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := minutely()

@@ -41,6 +41,7 @@ type ledger struct {
 	settled     Settled
 	backs       []Settlement
 	woken       []int64
+	hostWoken   []int64
 	running     []string // answer of CancelOthers
 	canceledFor []string
 	wakes       *Message

@@ -81,6 +81,7 @@ type PolicySpec struct {
 	Retry          *RetrySpec `json:"retry,omitempty"`
 	Overlap        Overlap    `json:"overlap,omitempty"`
 	MaxConcurrent  *int       `json:"max_concurrent,omitempty" doc:"0: unlimited"`
+	HostLimit      *int       `json:"host_limit,omitempty" doc:"http with url: no call of this task begins while so many of any task run to its host and port; 1 to 1000, 0 or left out: no limit"`
 	Idempotent     *bool      `json:"idempotent,omitempty" doc:"Required: may the target get the same key twice?"`
 	AlertLevel     AlertLevel `json:"alert_level,omitempty"`
 
@@ -121,6 +122,7 @@ func (t Task) Written(team string) TaskSpec {
 		Policy: PolicySpec{
 			TimeoutSeconds: &p.TimeoutSeconds, Overlap: p.Overlap, MaxConcurrent: &p.MaxConcurrent,
 			Idempotent: &p.Idempotent, AlertLevel: p.AlertLevel,
+			HostLimit:    orNone(p.HostLimit),
 			AwaitSeconds: orNone(p.AwaitSeconds), HeartbeatSeconds: orNone(p.HeartbeatSeconds),
 			Retry: &RetrySpec{Kind: p.Retry.Kind, Max: &p.Retry.Max, DelaysSeconds: p.Retry.DelaysSeconds, Unsafe: p.Retry.Unsafe},
 		},

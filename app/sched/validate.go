@@ -73,6 +73,7 @@ func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
 		Payload:  bad.payload("payload", w.Payload),
 	}
 	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
+	t.Spec.Policy.HostLimit = bad.hostLimit(w.Policy.HostLimit, t.Spec.Target)
 	bad.httpLimits(t.Spec.Target.HTTP, t.Spec.Policy)
 	if w.Target.Kind == TargetShell && w.Policy.TimeoutSeconds == nil {
 		bad.add("policy.timeout_seconds", "A command needs a time limit of its own")
