@@ -37,7 +37,7 @@ func (f *form) typedTask() views.TaskValues {
 		Overlap:    f.text("policy.overlap"),
 		Idempotent: f.text("policy.idempotent"), RetryKind: f.text("policy.retry.kind"), RetryMax: f.text("policy.retry.max"),
 		RetryDelays: f.text("policy.retry.delays_seconds"), Unsafe: f.ticked("policy.retry.unsafe"),
-		MaxConcurrent: f.text("policy.max_concurrent"), Timeout: f.text("policy.timeout_seconds"), Await: f.text("policy.await_seconds"), Heartbeat: f.text("policy.heartbeat_seconds"), AlertLevel: f.text("policy.alert_level"),
+		MaxConcurrent: f.text("policy.max_concurrent"), HostLimit: f.text("policy.host_limit"), Timeout: f.text("policy.timeout_seconds"), Await: f.text("policy.await_seconds"), Heartbeat: f.text("policy.heartbeat_seconds"), AlertLevel: f.text("policy.alert_level"),
 		Note: f.text("note"), Version: f.number("version"),
 	}
 }
@@ -189,6 +189,9 @@ func (f *form) policySpec(typed views.TaskValues) sched.PolicySpec {
 	}
 	if n, ok := f.optional("policy.max_concurrent"); ok {
 		p.MaxConcurrent = &n
+	}
+	if n, ok := f.optional("policy.host_limit"); ok {
+		p.HostLimit = &n
 	}
 	if n, ok := f.seconds("policy.timeout_seconds", typed.Timeout); ok {
 		p.TimeoutSeconds = &n

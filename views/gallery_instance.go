@@ -17,6 +17,8 @@ func instanceExamples() []Example {
 	asked.Errors = []fault.FieldError{fault.Field("reason", "Say why: it is kept in the audit")}
 	deferred := viewOf(sched.Queued)
 	deferred.Defers, deferred.DueAt = 6, sampleTime(-24*time.Second)
+	hosted := page(deferred)
+	hosted.View.Task.Spec.Policy.MaxConcurrent, hosted.View.Task.Spec.Policy.HostLimit = 0, 8
 	failed := page(failedView())
 	failed.Letter = caseLetter()
 	failed.Open = new(taskIncident())
@@ -35,6 +37,7 @@ func instanceExamples() []Example {
 		{Name: "instance-node-gone", Component: Instance(page(goneView()))},
 		{Name: "instance-retrying", Component: Instance(page(retryingView()))},
 		{Name: "instance-deferred", Component: Instance(page(deferred))},
+		{Name: "instance-host-busy", Component: Instance(hosted)},
 		{Name: "instance-no-worker", Component: Instance(unservedPage(page(viewOf(sched.Queued)), ""))},
 		{Name: "instance-no-labels", Component: Instance(unservedPage(page(viewOf(sched.Queued)), "cn-north,gpu"))},
 		{Name: "instance-succeeded", Component: Instance(succeededPage())},

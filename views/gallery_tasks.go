@@ -230,6 +230,7 @@ func shownEditTask() TaskFormPage {
 // shownLabeledTask needs what no node has.
 func shownLabeledTask() TaskFormPage {
 	p := shownEditTask()
+	p.Values.HostLimit = "8"
 	p.Values.Labels, p.NodeLabels = "cn-north, oracle", []string{"cn-north", "gpu"}
 	p.Unserved = &sched.Lane{Queue: "default", Labels: "cn-north,oracle"}
 	return p
@@ -238,7 +239,7 @@ func shownLabeledTask() TaskFormPage {
 // shownLabeledPage is the page of such a task.
 func shownLabeledPage() TaskPage {
 	p := shownTaskPage()
-	p.Task.Spec.Labels = []string{"cn-north", "oracle"}
+	p.Task.Spec.Labels, p.Task.Spec.Policy.HostLimit = []string{"cn-north", "oracle"}, 8
 	p.Unserved = &sched.Lane{Queue: "default", Labels: "cn-north,oracle"}
 	return p
 }

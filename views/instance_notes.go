@@ -117,6 +117,9 @@ func (p InstancePage) waitBanner(ctx context.Context) (banner, bool) {
 		return banner{icon: "hourglass", strong: t(ctx, "No free place: the task runs at most %s at once.", number(task.Spec.Policy.MaxConcurrent)),
 			say:  t(ctx, "It has asked %s times and asks again %s.", number(in.Defers), relative(ctx, in.DueAt)),
 			href: InstanceQuery{Task: task.Code, Group: sched.GroupRunning}.Path(), link: t(ctx, "What runs now")}, true
+	case in.Defers > 0 && in.DueAt.After(now) && task.LimitedHost() != "":
+		return banner{icon: "hourglass", strong: t(ctx, "No free place: its task waits while %s calls to %s run.", number(task.Spec.Policy.HostLimit), task.LimitedHost()),
+			say: t(ctx, "It has asked %s times and asks again %s.", number(in.Defers), relative(ctx, in.DueAt))}, true
 	case p.Waits != nil && p.Waits.Labels != "":
 		return banner{icon: "clock-exclamation", tone: "warn", strong: unservedWords(ctx, *p.Waits),
 			say: t(ctx, "It runs as soon as a node with these labels takes work of this queue."), href: "/nodes", link: t(ctx, "Nodes")}, true

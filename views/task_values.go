@@ -45,6 +45,7 @@ type TaskValues struct {
 	RetryKind, RetryMax, RetryDelays   string
 	Unsafe                             bool
 	MaxConcurrent, Timeout, AlertLevel string
+	HostLimit                          string
 	Note                               string
 	Version                            int
 }
@@ -63,7 +64,8 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 		Idempotent: strconv.FormatBool(p.Idempotent), RetryKind: string(p.Retry.Kind), RetryMax: strconv.Itoa(p.Retry.Max),
 		RetryDelays: v.ExactlyAll(p.Retry.DelaysSeconds), Unsafe: p.Retry.Unsafe,
 		MaxConcurrent: strconv.Itoa(p.MaxConcurrent), Timeout: v.Exactly(p.TimeoutSeconds), AlertLevel: string(p.AlertLevel),
-		Await: v.spanOrNone(p.AwaitSeconds), Heartbeat: v.spanOrNone(p.HeartbeatSeconds),
+		HostLimit: numberOrNone(p.HostLimit),
+		Await:     v.spanOrNone(p.AwaitSeconds), Heartbeat: v.spanOrNone(p.HeartbeatSeconds),
 		Version: task.Version,
 	}
 	out.target(task.Spec.Target)
@@ -202,6 +204,7 @@ var fieldLabels = slices.Concat([]formField{
 	{"policy.await_seconds", msg("Receipt due within"), func(v TaskValues) string { return v.Await }},
 	{"policy.heartbeat_seconds", msg("Silent for at most"), func(v TaskValues) string { return v.Heartbeat }},
 	{"policy.max_concurrent", msg("At once"), func(v TaskValues) string { return v.MaxConcurrent }},
+	{"policy.host_limit", msg("Calls to its host at once"), func(v TaskValues) string { return v.HostLimit }},
 	{"policy.alert_level", msg("Alert level"), func(v TaskValues) string { return v.AlertLevel }},
 	{"note", msg("Note"), func(v TaskValues) string { return v.Note }},
 })
