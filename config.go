@@ -77,6 +77,7 @@ type config struct {
 		Servers       int            `yaml:"servers"`
 		Queues        map[string]int `yaml:"queues"`
 		ShutdownGrace time.Duration  `yaml:"shutdown_grace"`
+		Labels        []string       `yaml:"labels"`
 		AllowNetworks []string       `yaml:"allow_networks"`
 	} `yaml:"worker"`
 	Defaults struct {
@@ -171,9 +172,14 @@ func (c config) nodeInfo() sched.NodeInfo {
 		info.Address = c.HTTP.Addr
 	}
 	if c.has("worker") {
-		info.Queues, info.Slots, info.Labels = c.queueNames(), c.slots(), c.Shell.Labels()
+		info.Queues, info.Slots, info.Labels = c.queueNames(), c.slots(), c.labels()
 	}
 	return info
+}
+
+// labels of this node: those that were given, and what it can do.
+func (c config) labels() []string {
+	return sched.LabelsOf(slices.Concat(c.Worker.Labels, c.Shell.Labels())).List()
 }
 
 // telemetry says what this process tells of its work, and to whom.
@@ -327,6 +333,12 @@ func (c config) validateEngine(check func(string, bool, string, ...any)) {
 		check("worker.queues", queueName.MatchString(name), "lower-case letters, digits and hyphens, at most 32; this is %q", name)
 		check("worker.queues", weight >= 1 && weight <= 100, "weights are between 1 and 100; %s has %d", name, weight)
 	}
+	check("worker.labels", len(c.Worker.Labels) <= sched.MaxNodeLabels, "at most %d labels; these are %d", sched.MaxNodeLabels, len(c.Worker.Labels))
+	for _, s := range c.Worker.Labels {
+		check("worker.labels", sched.LabelOK(s), "at most 32 lower-case letters, digits, dots, hyphens and underscores, beginning with a letter or digit; this is %q", s)
+		check("worker.labels", s != sched.LabelShell, "%s is what nodes have that run commands; shell.enabled gives it", s)
+	}
+	check("worker.labels", len(sched.LabelsOf(c.labels())) <= 480, "at most 480 characters together")
 	check("defaults.timeout_seconds", c.Defaults.TimeoutSeconds >= 1 && c.Defaults.TimeoutSeconds <= 86_400, "between 1 and 86400; this is %d", c.Defaults.TimeoutSeconds)
 	check("defaults.retries", c.Defaults.Retries >= 0 && c.Defaults.Retries <= 100, "between 0 and 100; this is %d", c.Defaults.Retries)
 	check("defaults.retry_delays_seconds", len(c.Defaults.RetryDelaysSeconds) > 0, "at least one delay is needed")

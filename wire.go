@@ -115,7 +115,7 @@ func (p *parts) buildEngine() {
 	p.planner = sched.NewPlanner(sched.PlannerOptions{Store: p.tele.Plans(d), Node: p.node, Clock: p.clock, Hand: p.dispatcher, Batch: c.Scheduler.PlanBatch, Log: p.log})
 	p.sweeper = sched.NewSweeper(d, p.queue, p.node, p.clock, p.log)
 	p.egress = jobs.NewEgress(jobs.EgressPolicy{Allow: c.networks(), Teams: jobs.NewTeamLists(d, time.Now)})
-	p.inspector = jobs.NewInspector(p.redis, c.Worker.Queues, p.clock.Now)
+	p.inspector = jobs.NewInspector(p.redis, c.Worker.Queues, d.Lanes, p.clock.Now)
 	p.switches = sched.NewSwitches(d, p.inspector, p.clock)
 	p.http = jobs.NewHTTP(jobs.HTTPOptions{Egress: p.egress, Signer: p.signer, Now: p.clock.Now, Version: version, Secrets: p.people.Secrets, Sampled: p.tele.Sampled()})
 	p.buildMQ()
@@ -202,6 +202,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-alerts", Spec: "27 * * * *", Run: func(ctx context.Context) error {
 			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()), p.ledger.PruneProgress(ctx, p.clock.Now()), p.ledger.PruneCancels(ctx, p.clock.Now()), p.ledger.PruneExecutors(ctx, p.clock.Now()))
 		}},
+		{Name: "prune-lanes", Spec: "37 * * * *", Run: p.inspector.ForgetLanes},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
 }

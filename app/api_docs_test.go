@@ -103,6 +103,9 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 			example.(object)["code"] = h.unused("new")
 		}
 		paths := map[string]string{"tasks": code, "calendars": cal, "instances": l.InstanceID, "dead-letters": letterPath(l)[len(v1+"/dead-letters/"):]}
+		if strings.HasPrefix(path, "/brokers/") {
+			paths["brokers"] = h.broker().Name
+		}
 		if path == "/executors/{id}/heartbeat" {
 			paths["executors"] = h.executor("billing", "http://127.0.0.1:9001").ID
 		}

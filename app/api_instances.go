@@ -74,10 +74,29 @@ func instancePath(id string) string { return apiPrefix + "/instances/" + id }
 type wholeInstance struct {
 	InstanceBody
 	Payload    json.RawMessage `json:"payload,omitempty" doc:"Of this request; left out: the task's"`
+	WaitsFor   *waitsForBody   `json:"waits_for,omitempty" doc:"What it waits for and no node serves; left out: nothing"`
 	DeadLetter *int64          `json:"dead_letter" doc:"Id of the business action's dead letter; null: none"`
 	Attempts   []attemptBody   `json:"attempts" nullable:"false"`
 	Events     []eventBody     `json:"events" nullable:"false" doc:"What states and times can't tell"`
 	CancelCall *cancelCallBody `json:"cancel_call,omitempty" doc:"What the target is told after the end: that the work is not wanted any more; left out: nothing"`
+}
+
+// waitsForBody is a queue, and labels, that no node serves.
+type waitsForBody struct {
+	Queue  string   `json:"queue" example:"default"`
+	Labels []string `json:"labels" nullable:"false" doc:"All of them; empty: the task needs none" example:"[\"cn-north\",\"gpu\"]"`
+	Text   string   `json:"text" doc:"The same in words" example:"no node serves queue default with labels cn-north, gpu"`
+}
+
+func waitsForShape(l *sched.Lane) *waitsForBody {
+	if l == nil {
+		return nil
+	}
+	out := &waitsForBody{Queue: l.Queue, Labels: list(l.Labels.List()), Text: "no node serves queue " + l.Queue}
+	if l.Labels != "" {
+		out.Text += " with labels " + l.Labels.String()
+	}
+	return out
 }
 
 // attemptBody is one try.
@@ -234,7 +253,16 @@ func (s *api) getInstance(ctx context.Context, k *call, in *instanceIn) (*wholeI
 	if err != nil {
 		return nil, err
 	}
-	return &wholeInstanceOut{Status: http.StatusOK, Body: wholeShape(v)}, nil
+	out := &wholeInstanceOut{Status: http.StatusOK, Body: wholeShape(v)}
+	if v.State.Final() {
+		return out, nil
+	}
+	nodes, err := s.nodesSince(ctx, s.now())
+	if err != nil {
+		return nil, err
+	}
+	out.Body.WaitsFor = waitsForShape(s.waitsFor(v, nodes))
+	return out, nil
 }
 
 func (s *api) cancelInstance(ctx context.Context, k *call, in *instanceIn) (*wholeInstanceOut, error) {

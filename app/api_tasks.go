@@ -44,6 +44,7 @@ type taskBody struct {
 	Target   sched.TargetSpec `json:"target"`
 	Policy   sched.PolicySpec `json:"policy"`
 	Queue    string           `json:"queue" example:"default"`
+	Labels   []string         `json:"labels,omitempty" doc:"Labels that a node must have to run it, all of them; left out when it needs none" example:"[\"gpu\"]"`
 	Payload  json.RawMessage  `json:"payload,omitempty" doc:"JSON that the target gets; left out when there is none"`
 	Enabled  bool             `json:"enabled"`
 	Version  int              `json:"version" doc:"Raised by every change; send it back with a PUT"`
@@ -94,7 +95,7 @@ func taskShape(t sched.Task, team string, now time.Time) taskBody {
 			Calendar: w.Schedule.Calendar, CalendarMode: w.Schedule.CalendarMode, CalendarMove: w.Schedule.CalendarMove,
 			StartAt: instant(w.Schedule.StartAt), EndAt: instant(w.Schedule.EndAt), JitterSeconds: w.Schedule.JitterSeconds,
 		},
-		Target: w.Target, Policy: w.Policy, Queue: t.Queue, Payload: t.Spec.Payload, Enabled: t.Enabled, Version: t.Version,
+		Target: w.Target, Policy: w.Policy, Queue: t.Queue, Labels: w.Labels, Payload: t.Spec.Payload, Enabled: t.Enabled, Version: t.Version,
 		NextFireAt: instant(t.NextFireAt), NextRunAt: instant(t.NextStart()), PlanError: t.PlanError, ArchivedAt: instant(t.ArchivedAt),
 		CreatedAt: instant(t.CreatedAt), CreatedBy: t.CreatedBy, UpdatedAt: instant(t.UpdatedAt), UpdatedBy: t.UpdatedBy,
 	}

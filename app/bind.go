@@ -61,9 +61,12 @@ func (f *form) all(name string) []string {
 }
 
 // words gives the comma-separated words of a field, such as tags.
-func (f *form) words(name string) []string {
+func (f *form) words(name string) []string { return wordsOf(f.raw(name)) }
+
+// wordsOf are the words of a list with commas between.
+func wordsOf(typed string) []string {
 	var out []string
-	for w := range strings.SplitSeq(f.raw(name), ",") {
+	for w := range strings.SplitSeq(typed, ",") {
 		if w = strings.TrimSpace(w); w != "" {
 			out = append(out, w)
 		}

@@ -154,6 +154,7 @@ func (a *App) instancePage(c *gin.Context, v sched.InstanceView) (views.Instance
 	if page.Nodes, err = a.nodesSince(ctx, v.CreatedAt); err != nil {
 		return page, err
 	}
+	page.Waits = a.waitsFor(v, page.Nodes)
 	if err := a.outputOf(c, v, &page); err != nil {
 		return page, err
 	}

@@ -27,7 +27,7 @@ func (f *form) typedTask() views.TaskValues {
 		Command: f.text("target.command"), Args: f.raw("target.args"), Input: f.text("target.input"), Codes: f.text("target.success_codes"), Container: f.text("target.container"), HTTP: f.typedHTTP(),
 		Executor: f.text("target.executor"), Route: f.text("target.route"),
 		MQ:      f.typedMessage(),
-		Payload: f.raw("payload"), Queue: f.text("queue"),
+		Payload: f.raw("payload"), Queue: f.text("queue"), Labels: f.text("labels"),
 		Kind: f.text("schedule.kind"), Cron: f.raw("schedule.cron"), Zone: f.text("schedule.timezone"),
 		Every: f.text("schedule.every_seconds"), Anchor: f.text("schedule.anchor"), RunAt: f.text("schedule.run_at"), Delay: f.text("schedule.delay_seconds"),
 		FixedDelay: f.text("schedule.fixed_delay"), RunNow: f.ticked("schedule.run_now"),
@@ -37,7 +37,7 @@ func (f *form) typedTask() views.TaskValues {
 		Overlap:    f.text("policy.overlap"),
 		Idempotent: f.text("policy.idempotent"), RetryKind: f.text("policy.retry.kind"), RetryMax: f.text("policy.retry.max"),
 		RetryDelays: f.text("policy.retry.delays_seconds"), Unsafe: f.ticked("policy.retry.unsafe"),
-		MaxConcurrent: f.text("policy.max_concurrent"), Timeout: f.text("policy.timeout_seconds"), Await: f.text("policy.await_seconds"), Heartbeat: f.text("policy.heartbeat_seconds"), AlertLevel: f.text("policy.alert_level"),
+		MaxConcurrent: f.text("policy.max_concurrent"), HostLimit: f.text("policy.host_limit"), Timeout: f.text("policy.timeout_seconds"), Await: f.text("policy.await_seconds"), Heartbeat: f.text("policy.heartbeat_seconds"), AlertLevel: f.text("policy.alert_level"),
 		Note: f.text("note"), Version: f.number("version"),
 	}
 }
@@ -51,7 +51,7 @@ func (f *form) taskSpec(v views.Viewer, typed views.TaskValues, old sched.Task) 
 		Schedule: f.scheduleSpec(v, typed, old),
 		Target:   f.targetSpec(typed),
 		Policy:   f.policySpec(typed),
-		Queue:    typed.Queue, Payload: json.RawMessage(typed.Payload), Enabled: new(typed.Enabled),
+		Queue:    typed.Queue, Labels: f.words("labels"), Payload: json.RawMessage(typed.Payload), Enabled: new(typed.Enabled),
 		Version: typed.Version, Note: typed.Note,
 	}
 }
@@ -189,6 +189,9 @@ func (f *form) policySpec(typed views.TaskValues) sched.PolicySpec {
 	}
 	if n, ok := f.optional("policy.max_concurrent"); ok {
 		p.MaxConcurrent = &n
+	}
+	if n, ok := f.optional("policy.host_limit"); ok {
+		p.HostLimit = &n
 	}
 	if n, ok := f.seconds("policy.timeout_seconds", typed.Timeout); ok {
 		p.TimeoutSeconds = &n

@@ -2,7 +2,6 @@ package app
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -239,6 +238,7 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 		page.MayUnsafe = mayAnywhere(actor(c), access.RetryUnsafe) // the team may still be chosen
 	}
 	page.Shell = a.shellChoice(c, team)
+	a.nodesAround(c, &page)
 	page.Executors = a.executorOptions(c, team)
 	page.People = a.peopleOf(c, team)
 	page.Brokers = a.brokerChoices(c, stored)
@@ -256,8 +256,6 @@ func (a *App) shellChoice(c *gin.Context, team int64) views.ShellChoice {
 	if team == 0 {
 		out.Owner = mayAnywhere(actor(c), access.EditShell) // the team may still be chosen
 	}
-	nodes, err := a.nodes.Nodes(c.Request.Context(), a.now())
-	out.Nodes = err == nil && slices.ContainsFunc(nodes, sched.NodeInfo.OnShell)
 	return out
 }
 

@@ -170,7 +170,7 @@ func (a *App) showTask(c *gin.Context) (reply, error) {
 	}
 	page := views.TaskPage{Task: t, Team: teamCode(c, t.TeamID), Report: report, Last: last.Items, Coming: t.Coming(a.now(), shownComing), May: views.TaskRights{
 		Run: by.Can(access.RunTask, t.TeamID), Pause: by.Can(access.PauseTask, t.TeamID), Edit: by.Can(access.EditTask, t.TeamID), Move: len(a.otherTeams(c, t)) > 0,
-	}, Audit: a.auditLink(c, t.TeamID, "task", t.ID), AllVersions: c.Query("versions") == "all"}
+	}, Audit: a.auditLink(c, t.TeamID, "task", t.ID), AllVersions: c.Query("versions") == "all", Unserved: a.unserved(ctx, t)}
 	if page.AllVersions {
 		if page.Report.Versions, err = a.tasks.Versions(ctx, by, t.Code, sched.MaxPage); err != nil {
 			return reply{}, err

@@ -78,6 +78,7 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 		"Settle":   func(ctx context.Context) error { _, err := d.Settle(ctx, s); return err },
 		"HandBack": func(ctx context.Context) error { _, err := d.HandBack(ctx, s); return err },
 		"Wake":     func(ctx context.Context) error { _, _, err := d.Wake(ctx, task.ID, t0); return err },
+		"WakeHost": func(ctx context.Context) error { _, _, err := d.WakeHost(ctx, task.ID, t0); return err },
 		"Cancel":   func(ctx context.Context) error { _, err := d.Cancel(ctx, in.ID, t0, ask("x")); return err },
 		"Receive": func(ctx context.Context) error {
 			_, err := d.Receive(ctx, sched.Report{InstanceID: in.ID}, t0)
@@ -115,6 +116,8 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 			return d.SetDraining(ctx, "n", true, func(sched.NodeInfo) access.Entry { return access.Entry{} })
 		},
 		"Draining": func(ctx context.Context) error { _, err := d.Draining(ctx, "n"); return err },
+		"Lane":     func(ctx context.Context) error { _, err := d.Lane(ctx, sched.Instance{TaskID: 1}); return err },
+		"Lanes":    func(ctx context.Context) error { _, err := d.Lanes(ctx); return err },
 		"SetQueuePaused": func(ctx context.Context) error {
 			return d.SetQueuePaused(ctx, "q", true, access.Entry{}, func() error { return nil })
 		},

@@ -15,7 +15,7 @@ import (
 
 // claimBatch is one transaction of claims. Its locks are taken in this order,
 // each kind by ascending key: gates of tasks with a limit (exclusive), gates of
-// tasks without one (shared), nodes (shared), instances.
+// tasks without one (shared), gates of hosts with a limit (exclusive), nodes (shared), instances.
 //
 // Two batches can't wait for each other in a circle: a gate is of the same kind
 // for both, and each takes the kinds, and the gates of a kind, in the same
@@ -27,6 +27,7 @@ type claimBatch struct {
 	tx     *gorm.DB
 	claims []*claiming
 	tasks  map[int64]*claimTask
+	calls  map[string]int // attempts that run to hosts with a limit, the batch's own too
 }
 
 // claiming is one claim on its way.
@@ -68,7 +69,7 @@ func newClaimBatch(d *DB, tx *gorm.DB, rs []sched.ClaimRequest) *claimBatch {
 // all carries the claims out.
 func (b *claimBatch) all() error {
 	for _, step := range []func() error{
-		b.findTasks, b.lockGates, b.lockNodes, b.lockRows, b.underGates, b.count, b.decide,
+		b.findTasks, b.lockGates, b.lockHosts, b.lockNodes, b.lockRows, b.underGates, b.count, b.countHosts, b.decide,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -259,7 +260,7 @@ func (b *claimBatch) underGates() error {
 			for _, c := range old.own {
 				c.fail(t.err)
 			}
-		case t.limited() != old.limited():
+		case t.limited() != old.limited() || t.LimitedHost() != old.LimitedHost():
 			return errLimitChanged
 		}
 		old.Task = t.Task // this is the version that the attempt will carry
@@ -316,14 +317,21 @@ func (b *claimBatch) decide() error {
 	for _, c := range claims {
 		t := b.tasks[c.taskID]
 		c.got.Task = t.Task
-		view := sched.ClaimView{Instance: c.got.Instance, Task: t.Task, NodeGone: c.nodeGone, Elsewhere: c.request.Cannot == t.Spec.Target.Kind}
+		view := sched.ClaimView{Instance: c.got.Instance, Task: t.Task, NodeGone: c.nodeGone, Elsewhere: c.request.Cannot == t.Spec.Target.Kind,
+			Unlabeled: !sched.LabelsOf(t.Spec.Labels).In(c.request.Labels)}
 		if t.limited() {
 			n := t.begun(c)
 			view.Started, view.Busy, view.BusyWith = n.Started, n.Busy, string(n.BusyWith)
 		}
+		if host := t.LimitedHost(); host != "" {
+			view.HostBusy = b.calls[host]
+		}
 		c.got.Verdict = sched.DecideClaim(view, c.request.Now)
 		if c.got.Verdict.Kind == sched.ClaimTake {
 			c.take()
+			if b.calls != nil {
+				b.calls[t.Spec.Target.Host()]++
+			}
 		}
 	}
 	return nil

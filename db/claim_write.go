@@ -11,7 +11,7 @@ import (
 // transaction must not stand.
 var errMoved = errors.New("rows changed under their lock")
 
-// write stores what was decided: takes, deferrals and skips each by few
+// write stores what was decided: takes, deferrals, skips and moves each by few
 // statements, whatever their number.
 func (b *claimBatch) write() error {
 	by := map[sched.ClaimKind][]*claiming{}
@@ -37,6 +37,9 @@ func (b *claimBatch) write() error {
 		return err
 	}
 	if err := b.storeSkips(by[sched.ClaimSkip]); err != nil {
+		return err
+	}
+	if err := b.storeMoves(by[sched.ClaimMove]); err != nil {
 		return err
 	}
 	return b.noteRefused(by[sched.ClaimDrop])
@@ -88,6 +91,25 @@ func (b *claimBatch) storeSkips(claims []*claiming) error {
 	if err == nil && int(n) != len(claims) {
 		err = errMoved
 	}
+	return err
+}
+
+// storeMoves makes rows be sent anew along the lanes of their tasks: what is
+// handed over by the sweep, at once, what isn't by the dispatcher. Their messages
+// are dropped.
+func (b *claimBatch) storeMoves(claims []*claiming) error {
+	if len(claims) == 0 {
+		return nil
+	}
+	u := b.update(claims)
+	u.all("dispatch=CASE WHEN state='pending' THEN dispatch+1 ELSE dispatch END")
+	u.each("look_at", func(i int) any {
+		if claims[i].got.State == sched.Pending {
+			return Millis{}
+		}
+		return at(claims[i].request.Now)
+	})
+	_, err := u.exec(b.tx, b.d.dialect.forcePrimary("instances"), "state IN ?", claimableStates)
 	return err
 }
 

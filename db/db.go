@@ -58,6 +58,7 @@ type Options struct {
 
 // DB is an open ledger. It is safe for concurrent use.
 type DB struct {
+	targets     hostBook
 	write, read *gorm.DB
 	pulse       *gorm.DB // for signs of life: see pulseConns
 	dialect     dialect

@@ -15,14 +15,28 @@ import (
 // Due lists pending instances due at or before until, the longest due first.
 func (d *DB) Due(ctx context.Context, until time.Time, limit int) ([]sched.Message, error) {
 	var rows []instanceRow
-	err := d.view(ctx).Raw("SELECT id, dispatch, queue, due_at FROM instances WHERE state='pending' AND due_at<=? ORDER BY due_at LIMIT ?",
+	err := d.view(ctx).Raw("SELECT id, task_id, dispatch, queue, due_at FROM instances WHERE state='pending' AND due_at<=? ORDER BY due_at LIMIT ?",
 		at(until), limit).Scan(&rows).Error
 	if err != nil {
 		return nil, fmt.Errorf("list due instances: %w", err)
 	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	tasks := make([]int64, len(rows))
+	for i, r := range rows {
+		tasks[i] = r.TaskID
+	}
+	lanes, err := lanesOf(d.view(ctx), tasks)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]sched.Message, len(rows))
 	for i, r := range rows {
 		out[i] = sched.Message{InstanceID: r.ID, Dispatch: r.Dispatch, Queue: r.Queue, DueAt: r.DueAt.Time}
+		if lane, ok := lanes[r.TaskID]; ok {
+			out[i].Queue, out[i].Labels = lane.Queue, lane.Labels
+		}
 	}
 	return out, nil
 }

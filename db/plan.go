@@ -152,7 +152,7 @@ func (d *DB) storePlan(tx *gorm.DB, plans []plannedTask, now time.Time, node str
 				State: sched.Pending, PlannedBy: node, CreatedAt: now,
 			}
 			rows = append(rows, instanceRowOf(in))
-			messages = append(messages, sched.Message{InstanceID: in.ID, Queue: in.Queue, DueAt: in.DueAt})
+			messages = append(messages, p.task.Message(in))
 		}
 	}
 	inserted, err := d.insertInstances(tx, rows)

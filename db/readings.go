@@ -52,7 +52,7 @@ func (d *reader) readings(ctx context.Context, q alert.Question, now time.Time) 
 		alert.QueueDepth: d.readDepth, alert.SuccessRate: d.readRates, alert.Failures: d.readRates, alert.TriggerLag: d.readLags,
 		alert.InARow: d.readStreaks, alert.OpenLetters: d.readLetters, alert.LetterAge: d.readLetters, alert.MissedRun: d.readMissed,
 		alert.RunTooLong: d.readLong, alert.RunTooShort: d.readShort, alert.NodeOffline: d.readNodes, alert.ClockOffset: d.readOffsets,
-		alert.PlanningLate: d.readPlanning, alert.CalendarEnds: d.readCalendars, alert.NoExecutor: d.readExecutors,
+		alert.PlanningLate: d.readPlanning, alert.CalendarEnds: d.readCalendars, alert.NoExecutor: d.readExecutors, alert.NotServed: d.readUnserved,
 	}[q.Metric]
 	if read == nil {
 		return nil, alert.ErrNotMine

@@ -48,7 +48,9 @@ func (d *DB) Raise(ctx context.Context, s sched.Stale, now time.Time) (sched.Mes
 		if err != nil {
 			return err
 		}
-		m = sched.Message{InstanceID: in.ID, Dispatch: in.Dispatch, Queue: in.Queue, DueAt: in.DueAt}
+		if m, err = messageOf(tx, in); err != nil {
+			return err
+		}
 		return addEvent(tx, sched.InstanceEvent{InstanceID: in.ID, At: now, Kind: sched.EvResent, Detail: "message " + strconv.Itoa(in.Dispatch)})
 	})
 	return m, ok && err == nil, err
@@ -143,7 +145,11 @@ func (d *DB) Lose(ctx context.Context, h sched.Held, now time.Time) (sched.Messa
 			return err
 		}
 		again = e.To == sched.Queued
-		m = sched.Message{InstanceID: in.ID, Dispatch: in.Dispatch + 1, Queue: in.Queue, DueAt: e.DueAt}
+		lane, err := laneOf(tx, in)
+		if err != nil {
+			return err
+		}
+		m = sched.Message{InstanceID: in.ID, Dispatch: in.Dispatch + 1, Queue: lane.Queue, Labels: lane.Labels, DueAt: e.DueAt}
 		return addEvent(tx, sched.InstanceEvent{InstanceID: in.ID, At: now, Kind: sched.EvLost, NodeID: h.NodeID, Detail: "attempt " + strconv.Itoa(in.Attempt) + ": " + string(e.To)})
 	})
 	return m, again && changed && err == nil, err

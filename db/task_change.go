@@ -41,6 +41,12 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 		if err := noteExecutor(tx, sched.Task{}, t); err != nil {
 			return err
 		}
+		if err := d.noteLane(tx, sched.Task{}, t); err != nil {
+			return err
+		}
+		if err := d.noteHost(tx, sched.Task{}, t); err != nil {
+			return err
+		}
 		if err := d.noteCalendar(tx, sched.Task{}, t); err != nil {
 			return err
 		}
@@ -117,6 +123,12 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 		return res.Error
 	}
 	if err := noteExecutor(tx, old, next); err != nil {
+		return err
+	}
+	if err := d.noteHost(tx, old, next); err != nil {
+		return err
+	}
+	if err := d.noteLane(tx, old, next); err != nil {
 		return err
 	}
 	if err := d.noteCalendar(tx, old, next); err != nil || next.Version == old.Version {

@@ -84,7 +84,7 @@ func (d *DB) wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 			return err
 		}
 		t, err := takeTask(tx, "", "id=?", taskID)
-		if err != nil || t.Spec.Policy.MaxConcurrent == 0 {
+		if err != nil || t.Spec.Policy.MaxConcurrent == 0 && t.LimitedHost() == "" {
 			return err
 		}
 		due := t.StartsAgain(now)
@@ -98,8 +98,7 @@ func (d *DB) wake(ctx context.Context, taskID int64, now time.Time) (sched.Messa
 			return err
 		}
 		in, err := takeInstance(tx, "", id)
-		found = err == nil
-		m = sched.Message{InstanceID: in.ID, Dispatch: in.Dispatch, Queue: in.Queue, DueAt: in.DueAt}
+		found, m = err == nil, t.Message(in)
 		return err
 	})
 	return m, found && err == nil, err

@@ -106,7 +106,7 @@ func send(t *testing.T, r *jobs.Redis, messages ...sched.Message) {
 
 func figures(t *testing.T, r *jobs.Redis) map[string]jobs.QueueFigures {
 	t.Helper()
-	got, err := jobs.NewInspector(r, queues, time.Now).Figures(t.Context())
+	got, err := jobs.NewInspector(r, queues, noLanes, time.Now).Figures(t.Context())
 	require.NoError(t, err)
 	out := map[string]jobs.QueueFigures{}
 	for _, q := range got.Queues {

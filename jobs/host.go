@@ -40,6 +40,10 @@ func (h Host) Run(ctx context.Context) error {
 	defer stop()
 	if h.Worker != nil {
 		h.Node.OnDrain(h.Worker.Drain)
+		h.Node.OnLanes(h.Worker.Serve)
+		if err := h.Node.ServeLanes(ctx); err != nil {
+			h.Log.Warn("which labels tasks need is not known yet, the next beat looks again", "error", err)
+		}
 	}
 	all.Go(func() { h.Node.Live(inner) })
 	all.Go(func() { h.Hints.Listen(inner, h.Node.CancelCall) })

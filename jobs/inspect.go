@@ -28,15 +28,20 @@ type Inspector struct {
 	redis  *Redis
 	asynq  *asynq.Inspector
 	queues Queues
+	lanes  LaneBook
 	now    func() time.Time
 
 	mu   sync.Mutex
 	last CarrierFigures
 }
 
-// NewInspector makes an inspector of the configured queues.
-func NewInspector(r *Redis, q Queues, now func() time.Time) *Inspector {
-	return &Inspector{redis: r, asynq: asynq.NewInspectorFromRedisClient(r.Client()), queues: q, now: now}
+// LaneBook lists the lanes with labels that tasks use.
+type LaneBook func(ctx context.Context) ([]sched.Lane, error)
+
+// NewInspector makes an inspector of the configured queues. What a queue's lanes
+// hold is told as the queue's, and what is done to a queue is done to its lanes.
+func NewInspector(r *Redis, q Queues, lanes LaneBook, now func() time.Time) *Inspector {
+	return &Inspector{redis: r, asynq: asynq.NewInspectorFromRedisClient(r.Client()), queues: q, lanes: lanes, now: now}
 }
 
 // Figures gives what is at most 2 s old. Fault: Unavailable.
@@ -57,20 +62,22 @@ func (i *Inspector) Figures(ctx context.Context) (CarrierFigures, error) {
 
 func (i *Inspector) read(ctx context.Context, now time.Time) (CarrierFigures, error) {
 	out := CarrierFigures{At: now}
-	if err := i.show(ctx); err != nil {
+	shown, err := i.show(ctx)
+	if err != nil {
 		return out, err
 	}
-	for _, name := range i.queues.Names() {
-		info, err := i.asynq.GetQueueInfo(name)
-		if err != nil {
-			return out, fmt.Errorf("read queue %s: %w", name, err)
+	for _, queue := range i.queues.Names() {
+		f := QueueFigures{Name: queue, Weight: i.queues[queue]}
+		for _, name := range lanesAmong(shown, queue) {
+			info, err := i.asynq.GetQueueInfo(name)
+			if err != nil {
+				return out, fmt.Errorf("read queue %s: %w", name, err)
+			}
+			f.Pending, f.Active, f.Scheduled = f.Pending+info.Pending, f.Active+info.Active, f.Scheduled+info.Scheduled
+			f.Retry, f.Archived, f.Memory = f.Retry+info.Retry, f.Archived+info.Archived, f.Memory+info.MemoryUsage
+			f.Paused, f.Latency = f.Paused || name == queue && info.Paused, max(f.Latency, info.Latency)
 		}
-		out.Queues = append(out.Queues, QueueFigures{
-			Name: name, Weight: i.queues[name],
-			Pending: info.Pending, Active: info.Active, Scheduled: info.Scheduled,
-			Retry: info.Retry, Archived: info.Archived, Paused: info.Paused,
-			Latency: info.Latency, Memory: info.MemoryUsage,
-		})
+		out.Queues = append(out.Queues, f)
 	}
 	return out, i.own(ctx, &out)
 }
@@ -97,17 +104,27 @@ func (i *Inspector) own(ctx context.Context, out *CarrierFigures) error {
 	return nil
 }
 
-// show makes the queues known to Asynq, which calls a queue unknown that it
-// has never seen, or not since Redis was wiped. Such a queue is empty.
-func (i *Inspector) show(ctx context.Context) error {
-	names := make([]any, 0, len(i.queues))
-	for _, name := range i.queues.Names() {
+// show makes the queues and lanes known to Asynq, which calls a queue unknown
+// that it has never seen, or not since Redis was wiped; such a queue is empty. It
+// gives all that Asynq knows then: lanes too that no task uses any more.
+func (i *Inspector) show(ctx context.Context) ([]string, error) {
+	lanes, err := i.lanes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []any
+	for _, name := range i.queues.withLanes(lanes).Names() {
 		names = append(names, name)
 	}
-	if err := i.redis.Client().SAdd(ctx, queuesKey, names...).Err(); err != nil {
-		return fmt.Errorf("list queues in Redis: %w", err)
+	client := i.redis.Client()
+	if err := client.SAdd(ctx, queuesKey, names...).Err(); err != nil {
+		return nil, fmt.Errorf("list queues in Redis: %w", err)
 	}
-	return nil
+	all, err := client.SMembers(ctx, queuesKey).Result()
+	if err != nil {
+		return nil, fmt.Errorf("read the queues in Redis: %w", err)
+	}
+	return all, nil
 }
 
 // away: whatever fails here is Redis.
@@ -128,19 +145,50 @@ func (i *Inspector) setPaused(ctx context.Context, queue string, want bool, set 
 	if _, ok := i.queues[queue]; !ok {
 		return fault.NotFound("There is no queue %s", queue)
 	}
-	if err := i.show(ctx); err != nil {
+	shown, err := i.show(ctx)
+	if err != nil {
 		return away(err)
 	}
 	i.mu.Lock()
 	i.last = CarrierFigures{}
 	i.mu.Unlock()
-	err := set(queue)
-	if err == nil {
-		return nil
+	for _, name := range lanesAmong(shown, queue) {
+		err := set(name)
+		if err == nil {
+			continue
+		}
+		// Asynq calls it an error when nothing changes, in words only.
+		if info, readErr := i.asynq.GetQueueInfo(name); readErr != nil || info.Paused != want {
+			return away(fmt.Errorf("pause or unpause queue %s: %w", name, err))
+		}
 	}
-	// Asynq calls it an error when nothing changes, in words only.
-	if info, readErr := i.asynq.GetQueueInfo(queue); readErr == nil && info.Paused == want {
-		return nil
+	return nil
+}
+
+// ForgetLanes removes lanes from Redis that no task uses any more. What lies in
+// them are hints that were sent anew along other lanes; one in which something
+// runs stays. Fault: Unavailable.
+func (i *Inspector) ForgetLanes(ctx context.Context) error {
+	used, err := i.lanes(ctx)
+	if err != nil {
+		return err
 	}
-	return away(fmt.Errorf("pause or unpause queue %s: %w", queue, err))
+	keep := map[string]bool{}
+	for _, l := range used {
+		keep[laneName(l)] = true
+	}
+	all, err := i.redis.Client().SMembers(ctx, queuesKey).Result()
+	if err != nil {
+		return away(err)
+	}
+	for _, name := range all {
+		if keep[name] || queueOf(name) == name {
+			continue
+		}
+		// Something active is an error, and a reason to leave it.
+		if err := i.asynq.DeleteQueue(name, true); err == nil {
+			i.redis.Client().Del(ctx, pausedKey(name))
+		}
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ func TestRulesReadTheMemoryOfRedisAndWhetherItEvicts(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, r *jobs.Redis) {
 		ask := func(m alert.Metric) []alert.Reading {
-			got, err := jobs.NewInspector(r, queues, time.Now).Readings(t.Context(), alert.Question{Metric: m}, time.Now())
+			got, err := jobs.NewInspector(r, queues, noLanes, time.Now).Readings(t.Context(), alert.Question{Metric: m}, time.Now())
 			require.NoError(t, err)
 			return got
 		}
@@ -40,7 +40,7 @@ func TestRulesReadTheMemoryOfRedisAndWhetherItEvicts(t *testing.T) {
 		got := ask(alert.RedisMemory)
 		require.Positive(t, got[0].Value)
 		require.Less(t, got[0].Value, 50.0)
-		_, err := jobs.NewInspector(r, queues, time.Now).Readings(t.Context(), alert.Question{Metric: alert.InARow}, time.Now())
+		_, err := jobs.NewInspector(r, queues, noLanes, time.Now).Readings(t.Context(), alert.Question{Metric: alert.InARow}, time.Now())
 		require.ErrorIs(t, err, alert.ErrNotMine)
 	})
 }
@@ -50,6 +50,6 @@ func TestWithoutRedisItsReadingsAreUnavailable(t *testing.T) {
 	r, err := jobs.OpenRedis(t.Context(), jobs.RedisOptions{Addr: "127.0.0.1:1"})
 	require.NoError(t, err)
 	defer r.Close()
-	_, err = jobs.NewInspector(r, queues, time.Now).Readings(t.Context(), alert.Question{Metric: alert.RedisEvicts}, time.Now())
+	_, err = jobs.NewInspector(r, queues, noLanes, time.Now).Readings(t.Context(), alert.Question{Metric: alert.RedisEvicts}, time.Now())
 	require.Equal(t, fault.KindUnavailable, fault.KindOf(err))
 }

@@ -16,7 +16,7 @@ func TestFiguresAreReadAtMostEveryTwoSeconds(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, r *jobs.Redis) {
 		now := time.Now()
-		i := jobs.NewInspector(r, queues, func() time.Time { return now })
+		i := jobs.NewInspector(r, queues, noLanes, func() time.Time { return now })
 		empty, err := i.Figures(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, []jobs.QueueFigures{{Name: "default", Weight: 3}, {Name: "slow", Weight: 1}}, empty.Queues)
@@ -39,7 +39,7 @@ func TestFiguresAreReadAtMostEveryTwoSeconds(t *testing.T) {
 func TestAPausedQueueGathersMessages(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, r *jobs.Redis) {
-		i := jobs.NewInspector(r, queues, time.Now)
+		i := jobs.NewInspector(r, queues, noLanes, time.Now)
 		require.NoError(t, i.Pause(t.Context(), "slow"))
 		require.NoError(t, i.Pause(t.Context(), "slow"), "pausing twice is no error")
 		require.True(t, figures(t, r)["slow"].Paused)
@@ -61,7 +61,7 @@ func TestWithoutRedisFiguresAreUnavailable(t *testing.T) {
 	r, err := jobs.OpenRedis(t.Context(), jobs.RedisOptions{Addr: "127.0.0.1:1"})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
-	i := jobs.NewInspector(r, queues, time.Now)
+	i := jobs.NewInspector(r, queues, noLanes, time.Now)
 	_, err = i.Figures(t.Context())
 	require.Equal(t, fault.KindUnavailable, fault.KindOf(err))
 	require.Equal(t, fault.KindUnavailable, fault.KindOf(i.Pause(t.Context(), "slow")))

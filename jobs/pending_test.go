@@ -15,7 +15,7 @@ func TestWhatWaitsInEachQueueIsCounted(t *testing.T) {
 	t.Parallel()
 	redistest.Each(t, func(t *testing.T, r *jobs.Redis) {
 		send(t, r, sched.Message{InstanceID: "a", Queue: "slow"}, sched.Message{InstanceID: "b", Queue: "slow"})
-		i := jobs.NewInspector(r, queues, time.Now)
+		i := jobs.NewInspector(r, queues, noLanes, time.Now)
 		got, err := i.Pending(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 2, got["slow"])

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,7 +95,7 @@ func (q *Queue) send(ctx context.Context, m sched.Message) error {
 	}
 	opts := []asynq.Option{
 		asynq.TaskID(m.InstanceID + "." + strconv.Itoa(m.Dispatch)),
-		asynq.Queue(cmp.Or(m.Queue, defaultQueue)),
+		asynq.Queue(laneName(sched.Lane{Queue: m.Queue, Labels: m.Labels})),
 		// The policy decides on retries. At its own limit Asynq would archive
 		// the message and block its id.
 		asynq.MaxRetry(math.MaxInt32),

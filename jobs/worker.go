@@ -62,21 +62,24 @@ type Worker struct {
 	o WorkerOptions
 
 	mu       sync.Mutex
-	servers  []*asynq.Server
+	queues   Queues // and lanes
+	crew     *crew
+	started  bool
 	halted   bool
 	stopped  bool
-	retiring sync.WaitGroup // servers of before a drain, which end what they run
+	ending   chan struct{}  // closed when the worker stops
+	retiring sync.WaitGroup // crews of before, which end what they run
 }
 
 // NewWorker makes a worker that stands still until Start.
 func NewWorker(o WorkerOptions) *Worker {
-	w := &Worker{o: o.withDefaults()}
-	w.servers = w.newServers()
+	w := &Worker{o: o.withDefaults(), queues: o.Queues, ending: make(chan struct{})}
+	w.crew = w.newCrew()
 	return w
 }
 
-func (w *Worker) newServers() (servers []*asynq.Server) {
-	o := w.o
+func (w *Worker) newCrew() *crew {
+	o, c := w.o, &crew{}
 	for i := range o.Servers {
 		slots := o.Slots / o.Servers
 		if i < o.Slots%o.Servers {
@@ -86,9 +89,9 @@ func (w *Worker) newServers() (servers []*asynq.Server) {
 		if i == 0 {
 			forward = o.Forward
 		}
-		servers = append(servers, asynq.NewServerFromRedisClient(o.Redis.Client(), w.config(slots, forward)))
+		c.servers = append(c.servers, asynq.NewServerFromRedisClient(o.Redis.Client(), w.config(slots, forward)))
 	}
-	return servers
+	return c
 }
 
 func (o WorkerOptions) withDefaults() WorkerOptions {
@@ -110,7 +113,7 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 func (w *Worker) config(slots int, forward time.Duration) asynq.Config {
 	return asynq.Config{
 		Concurrency:              slots,
-		Queues:                   w.o.Queues,
+		Queues:                   w.queues,
 		TaskCheckInterval:        w.o.Check,
 		DelayedTaskCheckInterval: forward,
 		RetryDelayFunc:           w.delay,
@@ -127,20 +130,12 @@ func (w *Worker) Slots() int { return w.o.Slots }
 // Start begins to take messages. It does not need Redis to be there yet.
 func (w *Worker) Start() error {
 	w.mu.Lock()
-	servers := w.servers
+	w.started = true
+	err := w.crew.start(w.handle)
 	w.mu.Unlock()
-	if err := w.start(servers); err != nil {
+	if err != nil {
 		w.Stop()
 		return fmt.Errorf("start worker: %w", err)
-	}
-	return nil
-}
-
-func (w *Worker) start(servers []*asynq.Server) error {
-	for _, s := range servers {
-		if err := s.Start(asynq.HandlerFunc(w.handle)); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -155,7 +150,7 @@ func (w *Worker) Halt() {
 
 func (w *Worker) halt() {
 	w.halted = true
-	eachServer(w.servers, (*asynq.Server).Stop)
+	w.crew.halt()
 }
 
 // Drain halts, and takes messages again when on is false. A server of Asynq that
@@ -170,14 +165,9 @@ func (w *Worker) Drain(on bool) error {
 		}
 		return nil
 	}
-	fresh := w.newServers()
-	if err := w.start(fresh); err != nil {
-		eachServer(fresh, (*asynq.Server).Shutdown)
+	if err := w.relieve(); err != nil {
 		return fmt.Errorf("take messages again: %w", err)
 	}
-	old := w.servers
-	w.servers, w.halted = fresh, false
-	w.retiring.Go(func() { eachServer(old, (*asynq.Server).Shutdown) })
 	return nil
 }
 
@@ -186,10 +176,13 @@ func (w *Worker) Drain(on bool) error {
 func (w *Worker) Stop() {
 	w.mu.Lock()
 	w.halt()
+	if !w.stopped {
+		close(w.ending)
+	}
 	w.stopped = true
-	servers := w.servers
+	last := w.crew
 	w.mu.Unlock()
-	eachServer(servers, (*asynq.Server).Shutdown)
+	last.shutdown()
 	w.retiring.Wait()
 }
 
@@ -225,7 +218,7 @@ func (w *Worker) handle(ctx context.Context, task *asynq.Task) (err error) {
 			err = again{due: w.o.Now().Add(takenBack)}
 		}
 	}()
-	a := w.o.Runner.Run(context.WithoutCancel(ctx), sched.Message{InstanceID: p.Instance, Dispatch: p.Dispatch, Queue: queue})
+	a := w.o.Runner.Run(context.WithoutCancel(ctx), sched.Message{InstanceID: p.Instance, Dispatch: p.Dispatch, Queue: queueOf(queue)})
 	if a.Again {
 		return again{due: a.DueAt, failed: a.Failed}
 	}

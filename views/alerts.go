@@ -112,7 +112,7 @@ func (p AlertsNowPage) firingSub(ctx context.Context) string {
 func (r IncidentRow) detail(ctx context.Context) string {
 	value := ""
 	if len(r.Members) > 1 || r.Metric == alert.InARow || r.Metric == alert.TriggerLag || r.Metric == alert.OpenLetters || r.Metric == alert.LetterAge ||
-		r.Metric == alert.NodeOffline || r.Metric == alert.ClockOffset || r.Metric == alert.RedisMemory || r.Metric == alert.PlanningLate || r.Metric == alert.MissedRun {
+		r.Metric == alert.NodeOffline || r.Metric == alert.NotServed || r.Metric == alert.ClockOffset || r.Metric == alert.RedisMemory || r.Metric == alert.PlanningLate || r.Metric == alert.MissedRun {
 		value = againstLimit(ctx, r.Metric, r.Value, r.Threshold)
 	}
 	return joined(" · ", teamOrHouse(ctx, r.Team), ruleName(ctx, r.RuleName), value, r.toldWords(ctx), r.ackWords(ctx))

@@ -17,6 +17,8 @@ func instanceExamples() []Example {
 	asked.Errors = []fault.FieldError{fault.Field("reason", "Say why: it is kept in the audit")}
 	deferred := viewOf(sched.Queued)
 	deferred.Defers, deferred.DueAt = 6, sampleTime(-24*time.Second)
+	hosted := page(deferred)
+	hosted.View.Task.Spec.Policy.MaxConcurrent, hosted.View.Task.Spec.Policy.HostLimit = 0, 8
 	failed := page(failedView())
 	failed.Letter = caseLetter()
 	failed.Open = new(taskIncident())
@@ -37,13 +39,20 @@ func instanceExamples() []Example {
 		{Name: "instance-node-gone", Component: Instance(page(goneView()))},
 		{Name: "instance-retrying", Component: Instance(page(retryingView()))},
 		{Name: "instance-deferred", Component: Instance(page(deferred))},
-		{Name: "instance-no-worker", Component: Instance(withoutNodes(page(viewOf(sched.Queued))))},
+		{Name: "instance-host-busy", Component: Instance(hosted)},
+		{Name: "instance-no-worker", Component: Instance(unservedPage(page(viewOf(sched.Queued)), ""))},
+		{Name: "instance-no-labels", Component: Instance(unservedPage(page(viewOf(sched.Queued)), "cn-north,gpu"))},
 		{Name: "instance-succeeded", Component: Instance(succeededPage())},
 		{Name: "instance-failed", Component: Instance(failed)},
 		{Name: "instance-lost", Component: Instance(page(lostView()))},
 		{Name: "instance-skipped", Component: Instance(page(skippedView()))},
 		{Name: "instance-cancel-refused", Component: Instance(refused)},
 	}
+}
+
+func unservedPage(p InstancePage, labels sched.Labels) InstancePage {
+	p.Waits = &sched.Lane{Queue: p.View.Queue, Labels: labels}
+	return p
 }
 
 func withoutNodes(p InstancePage) InstancePage {

@@ -40,8 +40,10 @@ func taskExamples() []Example {
 		{Name: "task-new-http-rules", Component: TaskForm(shownHTTPForm())},
 		{Name: "task-http-rules", Component: Task(shownHTTPTask())},
 		{Name: "task-edit", Component: TaskForm(shownEditTask())},
+		{Name: "task-edit-labels", Component: TaskForm(shownLabeledTask())},
 		{Name: "task-edit-changed", Component: TaskForm(shownChangedTask())},
 		{Name: "task", Component: Task(shownTaskPage())},
+		{Name: "task-labels", Component: Task(shownLabeledPage())},
 		{Name: "task-paused", Component: Task(shownPausedTask())},
 		{Name: "task-broken", Component: Task(shownBrokenTask())},
 		{Name: "task-fresh", Component: Task(shownFreshTask())},
@@ -222,6 +224,23 @@ func shownEditTask() TaskFormPage {
 	for _, day := range []int{3, 4, 7, 8, 9} {
 		p.Preview.Next = append(p.Preview.Next, time.Date(2026, 12, day, 1, 30, 0, 0, time.UTC))
 	}
+	return p
+}
+
+// shownLabeledTask needs what no node has.
+func shownLabeledTask() TaskFormPage {
+	p := shownEditTask()
+	p.Values.HostLimit = "8"
+	p.Values.Labels, p.NodeLabels = "cn-north, oracle", []string{"cn-north", "gpu"}
+	p.Unserved = &sched.Lane{Queue: "default", Labels: "cn-north,oracle"}
+	return p
+}
+
+// shownLabeledPage is the page of such a task.
+func shownLabeledPage() TaskPage {
+	p := shownTaskPage()
+	p.Task.Spec.Labels, p.Task.Spec.Policy.HostLimit = []string{"cn-north", "oracle"}, 8
+	p.Unserved = &sched.Lane{Queue: "default", Labels: "cn-north,oracle"}
 	return p
 }
 

@@ -52,6 +52,8 @@ func manyWords(ctx context.Context, i alert.Incident, n int) string {
 		return tn(ctx, "%d tasks ran too short", n)
 	case alert.QueueDepth:
 		return tn(ctx, "%d queues are behind", n)
+	case alert.NotServed:
+		return tn(ctx, "No node serves %d queues", n)
 	case alert.NoExecutor:
 		return tn(ctx, "%d executors are offline", n)
 	case alert.NodeOffline:
@@ -92,6 +94,8 @@ func oneWords(ctx context.Context, i alert.Incident, name, value string) string 
 
 func houseWords(ctx context.Context, i alert.Incident, name, value string) string {
 	switch i.Metric {
+	case alert.NotServed:
+		return t(ctx, "No node serves the queue %s: work waits for %s", name, value)
 	case alert.NoExecutor:
 		return t(ctx, "Executor %s is offline", name)
 	case alert.NodeOffline:

@@ -19,6 +19,7 @@ import (
 type InstancePage struct {
 	View   sched.InstanceView
 	Nodes  map[string]sched.NodeInfo // those that it names, and those that live
+	Waits  *sched.Lane               // that it waits for and no node serves; nil: none
 	Runs   []sched.Run               // of its task, oldest first
 	Again  []sched.Instance          // all of the same business action, by number; at least this one
 	Letter sched.Letter              // of the business action; ID 0: none
@@ -100,21 +101,6 @@ func (p InstancePage) event(kind sched.EventKind) (e sched.InstanceEvent, ok boo
 func (p InstancePage) node() (sched.NodeInfo, bool) {
 	n, ok := p.Nodes[p.View.NodeID]
 	return n, ok
-}
-
-// served tells whether a worker that lives takes work of the queue.
-func (p InstancePage) served() bool {
-	for _, n := range p.Nodes {
-		if n.Gone() || n.Draining || n.Slots == 0 {
-			continue
-		}
-		for _, q := range n.Queues {
-			if q == p.View.Queue {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // usual is how long the task's runs take when they succeed.

@@ -117,8 +117,14 @@ func (p InstancePage) waitBanner(ctx context.Context) (banner, bool) {
 		return banner{icon: "hourglass", strong: t(ctx, "No free place: the task runs at most %s at once.", number(task.Spec.Policy.MaxConcurrent)),
 			say:  t(ctx, "It has asked %s times and asks again %s.", number(in.Defers), relative(ctx, in.DueAt)),
 			href: InstanceQuery{Task: task.Code, Group: sched.GroupRunning}.Path(), link: t(ctx, "What runs now")}, true
-	case now.Sub(in.DueAt) > sched.LateAfter && !p.served():
-		return banner{icon: "clock-exclamation", tone: "warn", strong: t(ctx, "No node serves the queue %s.", in.Queue),
+	case in.Defers > 0 && in.DueAt.After(now) && task.LimitedHost() != "":
+		return banner{icon: "hourglass", strong: t(ctx, "No free place: its task waits while %s calls to %s run.", number(task.Spec.Policy.HostLimit), task.LimitedHost()),
+			say: t(ctx, "It has asked %s times and asks again %s.", number(in.Defers), relative(ctx, in.DueAt))}, true
+	case p.Waits != nil && p.Waits.Labels != "":
+		return banner{icon: "clock-exclamation", tone: "warn", strong: unservedWords(ctx, *p.Waits),
+			say: t(ctx, "It runs as soon as a node with these labels takes work of this queue."), href: "/nodes", link: t(ctx, "Nodes")}, true
+	case p.Waits != nil:
+		return banner{icon: "clock-exclamation", tone: "warn", strong: unservedWords(ctx, *p.Waits),
 			say: t(ctx, "It runs as soon as a worker for this queue starts."), href: "/nodes", link: t(ctx, "Nodes")}, true
 	case now.Sub(in.DueAt) > sched.LateAfter:
 		return banner{icon: "clock-exclamation", tone: "warn", strong: t(ctx, "It has been due for %s and no worker has begun.", viewer(ctx).Span(now.Sub(in.DueAt))),

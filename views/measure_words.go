@@ -25,6 +25,7 @@ var measures = map[alert.Metric]measure{
 	alert.CalendarEnds: {msg("Calendar without data"), msg("For how many days a calendar that tasks follow still has data.")},
 	alert.NoExecutor:   {msg("Executor offline"), msg("For how many seconds nothing was heard of an executor that did not leave, or a task names one of which none is online.")},
 	alert.QueueDepth:   {msg("Queue depth"), msg("How many runs of a queue are due and have not begun, by the ledger: also while Redis is away.")},
+	alert.NotServed:    {msg("No node serves it"), msg("For how many seconds the oldest due run of a queue, and of the labels that its task needs, waits while no node would take it.")},
 	alert.NodeOffline:  {msg("Node offline"), msg("For how many seconds nothing was heard of a node that did not stop in order.")},
 	alert.ClockOffset:  {msg("Clock offset"), msg("By how many seconds the clock of a node differs from the ledger’s.")},
 	alert.PlanningLate: {msg("Nothing planned"), msg("For how many seconds a due slot waits to be planned.")},
@@ -58,7 +59,7 @@ func measureGroups(ctx context.Context, house bool) []optionGroup {
 		of    []alert.Metric
 	}{
 		{msg("Runs of tasks"), []alert.Metric{alert.SuccessRate, alert.InARow, alert.Failures, alert.MissedRun, alert.RunTooLong, alert.RunTooShort}},
-		{msg("Lateness and load"), []alert.Metric{alert.TriggerLag, alert.QueueDepth, alert.NoExecutor}},
+		{msg("Lateness and load"), []alert.Metric{alert.TriggerLag, alert.QueueDepth, alert.NotServed, alert.NoExecutor}},
 		{msg("Dead letters and calendars"), []alert.Metric{alert.OpenLetters, alert.LetterAge, alert.CalendarEnds}},
 		{msg("The installation"), []alert.Metric{alert.NodeOffline, alert.ClockOffset, alert.PlanningLate, alert.RedisMemory, alert.RedisEvicts}},
 	}
@@ -66,7 +67,7 @@ func measureGroups(ctx context.Context, house bool) []optionGroup {
 	for _, g := range groups {
 		x := optionGroup{Label: t(ctx, g.label)}
 		for _, m := range g.of {
-			if meter, _ := alert.MeterOf(m); house || !meter.House || m == alert.QueueDepth {
+			if meter, _ := alert.MeterOf(m); house || !meter.House || meter.Per == alert.PerQueue {
 				x.Options = append(x.Options, ui.Option{Value: string(m), Label: measureName(ctx, m)})
 			}
 		}

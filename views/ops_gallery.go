@@ -101,6 +101,7 @@ func sampleNodes() []sched.NodeInfo {
 		with(fine, func(n *sched.NodeInfo) {
 			n.Busy = 22
 			n.Queues = []string{"default", "pay-critical", "reports", "import"}
+			n.Labels = []string{"cn-north", "gpu"}
 		}),
 		with(sampleNode("wk-bj-2", "scheduler"), func(n *sched.NodeInfo) {
 			n.Address, n.Queues, n.Slots, n.Busy, n.ClockOffset = "", nil, 0, 0, -2*time.Millisecond

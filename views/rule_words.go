@@ -71,6 +71,8 @@ func houseCondition(ctx context.Context, r alert.Rule, value string) string {
 			queue = scopePhrase(ctx, r.Scope, "")
 		}
 		return t(ctx, "%s or more runs wait in %s", value, queue)
+	case alert.NotServed:
+		return t(ctx, "a due run waits for %s and no node would take it", value)
 	case alert.NoExecutor:
 		return t(ctx, "nothing was heard of an executor for %s, or a task finds none", value)
 	case alert.NodeOffline:

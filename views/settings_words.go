@@ -89,6 +89,7 @@ var settingWords = map[string]string{
 	"worker.servers":        msg("Asynq servers that share them. 0 chooses."),
 	"worker.queues":         msg("Queues and their weights: weight 6 is looked at six times as often as 1."),
 	"worker.shutdown_grace": msg("How long running work may take to end when the process is told to stop."),
+	"worker.labels":         msg("What this node has that others have not: a task that needs labels runs only on nodes that have all of them."),
 	"worker.allow_networks": msg("Ranges inside your network that targets of every team may be in; others are opened on a team's page. Empty on the embedded default: this machine. Metadata services of clouds are never open."),
 
 	"defaults.timeout_seconds":      msg("Longer work holds a worker's place; it should answer 202 and send a receipt."),

@@ -29,6 +29,10 @@ type TaskFormPage struct {
 	Brokers   []BrokerChoice   // that a message may go to
 	Preview   TaskPreview
 	Test      *TestCallView // what a test call came to; nil: none was made
+	// NodeLabels are those that nodes have; Unserved is what is typed when no
+	// node serves it, nil: one does.
+	NodeLabels []string
+	Unserved   *sched.Lane
 	// Changed is set when somebody saved after the form was opened: Stored is
 	// theirs then, Theirs are its fields, and Mine what the form would make of
 	// them.

@@ -296,6 +296,17 @@ func formFails(p TaskFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
+			templ_7745c5c3_Err = ui.Input(fieldWith(p.field(ctx, "policy.host_limit", p.Values.HostLimit), func(f *ui.Field) {
+				f.Optional, f.InputMode, f.Autocomplete = t(ctx, "optional"), "numeric", "off"
+				f.Hint = t(ctx, "Its calls wait while so many of any task run to the same host and port.")
+			})).Render(ctx, templ_7745c5c3_Buffer)
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</div><div class=\"cols three\">")
+			if templ_7745c5c3_Err != nil {
+				return templ_7745c5c3_Err
+			}
 			templ_7745c5c3_Err = ui.Input(fieldWith(p.field(ctx, "policy.await_seconds", p.Values.Await), func(f *ui.Field) {
 				f.Optional, f.Autocomplete, f.Hint = t(ctx, "optional"), "off", t(ctx, "After the target took the work. Empty: a day.")
 			})).Render(ctx, templ_7745c5c3_Buffer)
@@ -308,7 +319,7 @@ func formFails(p TaskFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "</div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -342,7 +353,7 @@ func formUnsafe(p TaskFormPage) templ.Component {
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
 		if p.MayUnsafe {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<div class=\"f only-unsafe\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<div class=\"f only-unsafe\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -351,25 +362,25 @@ func formUnsafe(p TaskFormPage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "</div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if p.Values.Unsafe {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "<input type=\"hidden\" name=\"policy.retry.unsafe\" value=\"true\"><p class=\"hint only-unsafe\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "<input type=\"hidden\" name=\"policy.retry.unsafe\" value=\"true\"><p class=\"hint only-unsafe\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var8 string
 			templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(t(ctx, "An owner has allowed retries after a definite failure."))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `task_form_policy.templ`, Line: 117, Col: 96}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `task_form_policy.templ`, Line: 123, Col: 96}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -395,7 +406,7 @@ func repeatArt() templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 23, "<svg viewBox=\"0 0 124 34\" preserveAspectRatio=\"xMinYMid meet\" aria-hidden=\"true\"><rect class=\"f-fail\" x=\"2\" y=\"13\" width=\"18\" height=\"8\" rx=\"2\"></rect><rect class=\"f-fail\" x=\"32\" y=\"13\" width=\"18\" height=\"8\" rx=\"2\"></rect><rect class=\"f-ok\" x=\"74\" y=\"13\" width=\"30\" height=\"8\" rx=\"2\"></rect><path class=\"gl mk\" d=\"M20 17h12M50 17h24\"></path></svg>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<svg viewBox=\"0 0 124 34\" preserveAspectRatio=\"xMinYMid meet\" aria-hidden=\"true\"><rect class=\"f-fail\" x=\"2\" y=\"13\" width=\"18\" height=\"8\" rx=\"2\"></rect><rect class=\"f-fail\" x=\"32\" y=\"13\" width=\"18\" height=\"8\" rx=\"2\"></rect><rect class=\"f-ok\" x=\"74\" y=\"13\" width=\"30\" height=\"8\" rx=\"2\"></rect><path class=\"gl mk\" d=\"M20 17h12M50 17h24\"></path></svg>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -420,7 +431,7 @@ func onceArt() templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 24, "<svg viewBox=\"0 0 124 34\" preserveAspectRatio=\"xMinYMid meet\" aria-hidden=\"true\"><rect class=\"f-fail\" x=\"2\" y=\"13\" width=\"30\" height=\"8\" rx=\"2\"></rect><path class=\"gl mk\" d=\"M44 4v26\"></path><rect class=\"dash\" x=\"56\" y=\"13\" width=\"30\" height=\"8\" rx=\"2\"></rect></svg>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<svg viewBox=\"0 0 124 34\" preserveAspectRatio=\"xMinYMid meet\" aria-hidden=\"true\"><rect class=\"f-fail\" x=\"2\" y=\"13\" width=\"30\" height=\"8\" rx=\"2\"></rect><path class=\"gl mk\" d=\"M44 4v26\"></path><rect class=\"dash\" x=\"56\" y=\"13\" width=\"30\" height=\"8\" rx=\"2\"></rect></svg>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

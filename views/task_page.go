@@ -20,7 +20,9 @@ type TaskPage struct {
 	Coming sched.Coming
 	Alerts TaskAlerts
 	May    TaskRights
-	Audit  string // the task in the audit; "" when the viewer may not read that
+	// Unserved is its queue with its labels when no node serves them; nil: one does.
+	Unserved *sched.Lane
+	Audit    string // the task in the audit; "" when the viewer may not read that
 	// AllVersions lists as many as there may be, instead of the latest.
 	AllVersions bool
 }

@@ -22,6 +22,7 @@ type TaskValues struct {
 
 	Target                       string // kind of target; empty: http
 	URL, Headers, Payload, Queue string // headers as lines, Name: value
+	Labels                       string // with commas between
 	Command, Args, Input, Codes  string // arguments as lines
 	Container                    string
 	HTTP                         HTTPValues
@@ -44,6 +45,7 @@ type TaskValues struct {
 	RetryKind, RetryMax, RetryDelays   string
 	Unsafe                             bool
 	MaxConcurrent, Timeout, AlertLevel string
+	HostLimit                          string
 	Note                               string
 	Version                            int
 }
@@ -57,12 +59,13 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 	zone := zoneOf(s, v)
 	out := TaskValues{
 		Code: task.Code, Name: task.Name, Team: team, Group: task.Group, Owner: task.Owner, Tags: strings.Join(task.Tags, ", "),
-		Enabled: task.Enabled, URL: task.Spec.Target.URL, Headers: headerLines(task.Spec.Target.Headers), Payload: indentedJSON(task.Spec.Payload), Queue: task.Queue,
+		Enabled: task.Enabled, URL: task.Spec.Target.URL, Headers: headerLines(task.Spec.Target.Headers), Payload: indentedJSON(task.Spec.Payload), Queue: task.Queue, Labels: strings.Join(task.Spec.Labels, ", "),
 		Kind: string(s.Kind), Cron: s.Cron, Zone: s.Timezone, RunAt: localTime(s.RunAt, zone),
 		Idempotent: strconv.FormatBool(p.Idempotent), RetryKind: string(p.Retry.Kind), RetryMax: strconv.Itoa(p.Retry.Max),
 		RetryDelays: v.ExactlyAll(p.Retry.DelaysSeconds), Unsafe: p.Retry.Unsafe,
 		MaxConcurrent: strconv.Itoa(p.MaxConcurrent), Timeout: v.Exactly(p.TimeoutSeconds), AlertLevel: string(p.AlertLevel),
-		Await: v.spanOrNone(p.AwaitSeconds), Heartbeat: v.spanOrNone(p.HeartbeatSeconds),
+		HostLimit: numberOrNone(p.HostLimit),
+		Await:     v.spanOrNone(p.AwaitSeconds), Heartbeat: v.spanOrNone(p.HeartbeatSeconds),
 		Version: task.Version,
 	}
 	out.target(task.Spec.Target)
@@ -173,6 +176,7 @@ var fieldLabels = slices.Concat([]formField{
 	{"target.done", msg("It is done when"), func(v TaskValues) string { return v.ofMQ(v.MQ.Done) }},
 	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
 	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},
+	{"labels", msg("Labels"), func(v TaskValues) string { return v.Labels }},
 	{"schedule.kind", msg("Kind of schedule"), func(v TaskValues) string { return v.Kind }},
 	{"schedule.cron", msg("Cron expression"), func(v TaskValues) string { return v.Cron }},
 	{"schedule.every_seconds", msg("Every|interval"), func(v TaskValues) string { return v.Every }},
@@ -201,6 +205,7 @@ var fieldLabels = slices.Concat([]formField{
 	{"policy.await_seconds", msg("Receipt due within"), func(v TaskValues) string { return v.Await }},
 	{"policy.heartbeat_seconds", msg("Silent for at most"), func(v TaskValues) string { return v.Heartbeat }},
 	{"policy.max_concurrent", msg("At once"), func(v TaskValues) string { return v.MaxConcurrent }},
+	{"policy.host_limit", msg("Calls to its host at once"), func(v TaskValues) string { return v.HostLimit }},
 	{"policy.alert_level", msg("Alert level"), func(v TaskValues) string { return v.AlertLevel }},
 	{"note", msg("Note"), func(v TaskValues) string { return v.Note }},
 })

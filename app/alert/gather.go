@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -213,7 +214,7 @@ func (r Rule) plainLevel() Level {
 // with adds a reading to a sum.
 func (s Reading) with(x Reading, m Metric) Reading {
 	s.Good, s.Bad, s.N = s.Good+x.Good, s.Bad+x.Bad, s.N+x.N
-	if m == LetterAge {
+	if m == LetterAge || m == NotServed {
 		s.Value = max(s.Value, x.Value)
 	} else {
 		s.Value += x.Value
@@ -249,7 +250,7 @@ func lagP99(steps []float64, late []int, n int) float64 {
 func (r Rule) ofQueues(a answer) []taken {
 	sums := map[string]taken{}
 	for _, x := range a.of(r.TeamID) {
-		if r.Scope.Kind == OfQueue && r.Scope.Value != x.Subject.Key {
+		if queue, _, _ := strings.Cut(x.Subject.Key, QueueLabels); r.Scope.Kind == OfQueue && r.Scope.Value != queue {
 			continue
 		}
 		q, ok := sums[x.Subject.Key]

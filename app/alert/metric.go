@@ -29,6 +29,10 @@ const (
 // leave, or since a task finds none of those that it names.
 const NoExecutor Metric = "executor_offline"
 
+// NotServed is for how many seconds the oldest due instance of a queue, and of
+// labels, waits while no node would take it.
+const NotServed Metric = "not_served"
+
 // Per is what a metric has one value for.
 type Per string
 
@@ -90,6 +94,7 @@ func Meters() []Meter {
 		{Metric: CalendarEnds, Unit: Days, Per: PerCalendar, Below: true},
 		{Metric: NoExecutor, Unit: Seconds, Per: PerExecutor},
 		{Metric: QueueDepth, Unit: Count, Per: PerQueue, House: true, History: true},
+		{Metric: NotServed, Unit: Seconds, Per: PerQueue, House: true},
 		{Metric: NodeOffline, Unit: Seconds, Per: PerNode, House: true},
 		{Metric: ClockOffset, Unit: Seconds, Per: PerNode, House: true},
 		{Metric: PlanningLate, Unit: Seconds, Per: PerHouse, House: true},

@@ -56,3 +56,6 @@ type Reading struct {
 	Detail      string // the latest error, in one line; targets wrote it
 	Instance    string // the latest instance that shows it
 }
+
+// QueueLabels parts a queue and labels in the key of a queue's subject.
+const QueueLabels = " "

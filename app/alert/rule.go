@@ -140,6 +140,7 @@ func TeamDefaults() []Rule {
 func HouseDefaults() []Rule {
 	return []Rule{
 		{Name: "Queue depth", Metric: QueueDepth, Threshold: 10_000, For: time.Minute, Level: P1},
+		{Name: "No node serves it", Metric: NotServed, Threshold: 60, Level: P1},
 		{Name: "Node offline", Metric: NodeOffline, Threshold: 15, Level: P2},
 		{Name: "Nothing planned", Metric: PlanningLate, Threshold: 30, Level: P1},
 		{Name: "Clock offset", Metric: ClockOffset, Threshold: 5, Level: P2},

@@ -67,7 +67,7 @@ func (w RuleSpec) Resolve(old Rule, team int64, queues []string) (Rule, error) {
 		bad.metric(r.Metric)
 		return r, fault.Invalid(bad...)
 	}
-	if m.House && team != 0 && m.Metric != QueueDepth {
+	if m.House && team != 0 && m.Per != PerQueue {
 		bad.add("metric", "%s is of the whole installation: administrators make rules on it", string(m.Metric))
 	}
 	r.Scope = bad.ruleScope(w.Scope, m, queues)

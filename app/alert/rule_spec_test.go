@@ -71,7 +71,7 @@ func TestARuleSaysAllThatIsWrongAtOnce(t *testing.T) {
 	for _, m := range Meters() {
 		cases["of the house: "+string(m.Metric)] = as{good(m.Metric), 0, nil}
 		c := as{good(m.Metric), 7, nil}
-		if m.House && m.Metric != QueueDepth {
+		if m.House && m.Per != PerQueue {
 			c.want = []string{"metric"}
 		}
 		cases["of a team: "+string(m.Metric)] = c

@@ -78,6 +78,7 @@ var metricWords = map[Metric]struct{ one, many pair }{
 	CalendarEnds: {pair{"%s runs out of data", "%s 的数据即将用完"}, pair{"%s calendars run out of data", "%s 个日历的数据即将用完"}},
 	NoExecutor:   {pair{"%s is offline", "%s 离线"}, pair{"%s executors are offline", "%s 个执行器离线"}},
 	QueueDepth:   {pair{"%s is too deep", "%s 积压过多"}, pair{"%s queues are too deep", "%s 个队列积压过多"}},
+	NotServed:    {pair{"no node serves %s", "没有节点处理%s"}, pair{"no node serves %s queues", "%s 个队列没有节点处理"}},
 	NodeOffline:  {pair{"%s is offline", "%s 离线"}, pair{"%s nodes are offline", "%s 个节点离线"}},
 	ClockOffset:  {pair{"%s: clock is off", "%s 时钟偏差"}, pair{"%s nodes: clocks are off", "%s 个节点时钟偏差"}},
 	PlanningLate: {pair{"nothing is planned", "没有计划新的实例"}, pair{"nothing is planned", "没有计划新的实例"}},
@@ -107,7 +108,7 @@ var scopeWords = map[ScopeKind]pair{
 var ruleNames = map[string]string{
 	"Failures in a row": "连续失败", "Success rate": "成功率", "Expected run missing": "未按时运行",
 	"Run too long": "运行过久", "Open dead letters": "待处理死信", "Trigger lag": "触发延迟",
-	"Calendar without data": "日历缺少数据", "Queue depth": "队列积压", "Node offline": "节点离线", "Executor offline": "执行器离线",
+	"Calendar without data": "日历缺少数据", "Queue depth": "队列积压", "Node offline": "节点离线", "Executor offline": "执行器离线", "No node serves it": "没有节点处理",
 	"Nothing planned": "停止计划", "Clock offset": "时钟偏差", "Clock offset that stops planning": "时钟偏差导致停止计划",
 	"Redis memory": "Redis 内存", "Redis may evict": "Redis 可能淘汰数据",
 }

@@ -118,6 +118,7 @@ func TestEachMetricIsWordedInItsUnit(t *testing.T) {
 		alert.NoExecutor:   {"executor x is offline", "94.99 s, threshold 95 s", "执行器 x 离线", "94.99 秒，阈值 95 秒"},
 		alert.CalendarEnds: {"calendar x runs out of data", "94.99 days, threshold 95 days", "日历 x 的数据即将用完", "94.99 天，阈值 95 天"},
 		alert.QueueDepth:   {"queue x is too deep", "94.99, threshold 95", "队列 x 积压过多", "94.99，阈值 95"},
+		alert.NotServed:    {"no node serves queue x", "94.99 s, threshold 95 s", "没有节点处理队列 x", "94.99 秒，阈值 95 秒"},
 		alert.NodeOffline:  {"node x is offline", "94.99 s, threshold 95 s", "节点 x 离线", "94.99 秒，阈值 95 秒"},
 		alert.ClockOffset:  {"node x: clock is off", "94.99 s, threshold 95 s", "节点 x 时钟偏差", "94.99 秒，阈值 95 秒"},
 		alert.PlanningLate: {"nothing is planned", "94.99 s, threshold 95 s", "没有计划新的实例", "94.99 秒，阈值 95 秒"},
@@ -137,7 +138,7 @@ func TestEachMetricIsWordedInItsUnit(t *testing.T) {
 		en, zh := m.Text("en", where()), m.Text("zh-CN", where())
 		require.Equal(t, want, [4]string{strings.TrimPrefix(en.Title, "[ax] r: "), en.Lines[0].Value, strings.TrimPrefix(zh.Title, "[ax] r："), zh.Lines[0].Value}, metric)
 	}
-	require.Len(t, alert.Meters(), 17, "a new metric needs words")
+	require.Len(t, alert.Meters(), 18, "a new metric needs words")
 }
 
 func TestDefaultRulesHaveChineseNames(t *testing.T) {

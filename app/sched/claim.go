@@ -22,10 +22,12 @@ type ClaimView struct {
 	Instance  Instance
 	Task      Task // as it is now
 	NodeGone  bool // the claiming node was declared dead or is closed
+	Unlabeled bool // the claiming node lacks a label that the task needs
 	Elsewhere bool // the claiming node has no executor for the task's target
 	Started   int  // other instances of the task with an attempt, not final
 	Busy      int  // other instances of the task running or awaiting
 	BusyWith  string
+	HostBusy  int // attempts that run to the host of a task with a limit on it
 }
 
 // ClaimKind is what a claim decides.
@@ -38,6 +40,7 @@ const (
 	ClaimWait                   // early by little: wait and claim again
 	ClaimDefer                  // no free place, or paused: row and message due later
 	ClaimSkip                   // the slot is not to be run
+	ClaimMove                   // forget the message: another is sent along the lane of the task
 	ClaimTake                   // run it
 )
 
@@ -68,6 +71,8 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 		return ClaimVerdict{Kind: ClaimBack, Due: now.Add(time.Second)}
 	case !claimable(in.State):
 		return ClaimVerdict{Kind: ClaimDrop}
+	case v.Unlabeled:
+		return ClaimVerdict{Kind: ClaimMove}
 	case in.DueAt.After(now) && in.DueAt.Sub(now) <= earlyWait:
 		return ClaimVerdict{Kind: ClaimWait, Due: in.DueAt}
 	case in.DueAt.After(now):
@@ -85,6 +90,9 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 		if verdict, over := v.overLimit(now); over {
 			return verdict
 		}
+	}
+	if p.HostLimit > 0 && v.HostBusy >= p.HostLimit {
+		return ClaimVerdict{Kind: ClaimDefer, Due: in.deferred(now)}
 	}
 	return ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(p.Timeout())}
 }

@@ -98,6 +98,14 @@ func TestDecideClaim(t *testing.T) {
 			func(v *ClaimView) { v.Task.Spec.Policy.TimeoutSeconds = 86_400 },
 			ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(24 * time.Hour)},
 		},
+		"as many calls to its host as it allows: it waits": {
+			func(v *ClaimView) { v.HostBusy, v.Task.Spec.Policy.HostLimit = 2, 2 },
+			ClaimVerdict{Kind: ClaimDefer, Due: minutely().Instance.deferred(now)},
+		},
+		"a call less than it allows": {
+			func(v *ClaimView) { v.HostBusy, v.Task.Spec.Policy.HostLimit = 1, 2 },
+			ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(30 * time.Second)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := minutely()
@@ -162,6 +170,7 @@ func guards() []struct {
 	}{
 		{"node gone", func(v *ClaimView) { v.NodeGone = true }, ClaimVerdict{Kind: ClaimBack, Due: now.Add(time.Second)}},
 		{"ended", func(v *ClaimView) { v.Instance.State = Succeeded }, ClaimVerdict{Kind: ClaimDrop}},
+		{"unlabeled", func(v *ClaimView) { v.Unlabeled = true }, ClaimVerdict{Kind: ClaimMove}},
 		{"early", func(v *ClaimView) { v.Instance.DueAt = now.Add(time.Minute) }, ClaimVerdict{Kind: ClaimBack, Due: now.Add(time.Minute)}},
 		{"paused", func(v *ClaimView) { v.Task.PausedFrom, v.Task.PausedUntil = now, now.Add(time.Second) }, ClaimVerdict{Kind: ClaimDefer, Due: now.Add(time.Second)}},
 		{"archived", func(v *ClaimView) { v.Task.ArchivedAt = now }, ClaimVerdict{Kind: ClaimSkip, Reason: ReasonArchived}},

@@ -42,6 +42,7 @@ type book struct {
 	received Received
 	signs    []Sign
 	fail     map[string]error
+	labels   Labels // that instances' messages need
 }
 
 // newBook holds one task, one instance and one letter of the shop.
@@ -254,6 +255,10 @@ func (b *book) Replay(_ context.Context, id int64, newID string, now time.Time, 
 	in := b.instances[b.letters[id].InstanceID].Again(newID, b.letters[id].Replay+1, by.Name, now)
 	b.created = append(b.created, in)
 	return in, nil
+}
+
+func (b *book) Lane(_ context.Context, in Instance) (Lane, error) {
+	return Lane{Queue: in.Queue, Labels: b.labels}, b.fail["Lane"]
 }
 
 // hands notes what is handed over, and what is hinted.

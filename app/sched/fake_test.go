@@ -28,6 +28,7 @@ type ledger struct {
 	wishes  []string
 
 	draining bool
+	lanes    []Lane
 	lost     []Held
 	again    map[string]Message // of lost instances that go on
 	overdue  []Held
@@ -40,6 +41,7 @@ type ledger struct {
 	settled     Settled
 	backs       []Settlement
 	woken       []int64
+	hostWoken   []int64
 	running     []string // answer of CancelOthers
 	canceledFor []string
 	wakes       *Message
@@ -157,6 +159,13 @@ func (l *ledger) Holding(ctx context.Context, id string) ([]Held, error) {
 		}
 	}
 	return mine, nil
+}
+
+func (l *ledger) Lanes(context.Context) ([]Lane, error) {
+	err := l.call("Lanes")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lanes), err
 }
 
 func (l *ledger) Draining(context.Context, string) (bool, error) {

@@ -106,6 +106,11 @@ func (l *ledger) CancelOthers(_ context.Context, _ int64, n int, by string, _ ti
 	return l.running[:min(n, len(l.running))], nil
 }
 
+func (l *ledger) WakeHost(_ context.Context, taskID int64, _ time.Time) (Message, bool, error) {
+	l.hostWoken = append(l.hostWoken, taskID)
+	return Message{}, false, l.call("WakeHost")
+}
+
 func (l *ledger) Wake(_ context.Context, taskID int64, _ time.Time) (Message, bool, error) {
 	l.woken = append(l.woken, taskID)
 	if err := l.call("Wake"); err != nil || l.wakes == nil {

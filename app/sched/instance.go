@@ -257,6 +257,7 @@ type Message struct {
 	InstanceID string
 	Dispatch   int
 	Queue      string
+	Labels     Labels    // what the node must carry that takes it
 	DueAt      time.Time // not to be delivered before
 }
 

@@ -88,6 +88,8 @@ type letterStore interface {
 	EditLetter(ctx context.Context, id int64, apply func(Letter) (Letter, access.Entry, error)) (Letter, error)
 	// Replay makes a new instance for an open letter without an open replay.
 	Replay(ctx context.Context, id int64, newID string, now time.Time, by access.Actor, reason string) (Instance, error)
+	// Lane that the instance's messages take.
+	Lane(ctx context.Context, in Instance) (Lane, error)
 }
 
 // Letters are the use cases of dead letters.
@@ -222,8 +224,11 @@ func (s *Letters) Replay(ctx context.Context, by access.Actor, id int64, reason 
 		return Instance{}, err
 	}
 	in, err := s.store.Replay(ctx, id, s.newID(), s.clock.Now(), by, reason)
-	if err == nil {
-		_, _ = s.hand.HandOver(ctx, []Message{in.message()}) // the dispatcher repeats what failed
+	if err != nil {
+		return in, err
 	}
-	return in, err
+	if lane, unread := s.store.Lane(ctx, in); unread == nil { // the dispatcher repeats what failed
+		_, _ = s.hand.HandOver(ctx, []Message{lane.Message(in)})
+	}
+	return in, nil
 }

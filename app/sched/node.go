@@ -105,6 +105,8 @@ type nodeStore interface {
 	Wishes(ctx context.Context, id string) ([]string, error)
 	// Draining tells whether somebody wants the node to take no new work.
 	Draining(ctx context.Context, id string) (bool, error)
+	// Lanes lists the lanes with labels that tasks use, sorted.
+	Lanes(ctx context.Context) ([]Lane, error)
 	// Lose ends the attempt of a lost claim (protocol.md, LOST).
 	Lose(ctx context.Context, h Held, now time.Time) (Message, bool, error)
 	// EndOverdue ends a running attempt past its deadline that has no answer.
@@ -128,6 +130,8 @@ type Node struct {
 	beat      chan struct{}     // closed and renewed by each confirmed beat
 	gone      bool              // the row was found dead, and there is no new one yet
 	drain     func(bool) error  // nil: nothing here takes work
+	serve     func(context.Context, []Lane) error
+	lanes     []Lane // that serve was last called with
 	stopping  bool
 }
 
@@ -160,7 +164,7 @@ func (n *Node) ID() string {
 
 // cannot is the kind of target that this node has no executor for.
 func (n *Node) cannot() TargetKind {
-	if slices.Contains(n.info.Labels, LabelShell) { // never changes
+	if slices.Contains(n.labels(), LabelShell) {
 		return ""
 	}
 	return TargetShell
@@ -233,6 +237,9 @@ func (n *Node) Beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.pulse.Beat)
 	defer cancel()
 	if err := n.follow(ctx, id); err != nil {
+		return err
+	}
+	if err := n.ServeLanes(ctx); err != nil {
 		return err
 	}
 	wishes, err := n.store.Wishes(ctx, id)

@@ -58,14 +58,14 @@ func TestTheSlotsInTheWayAreCanceled(t *testing.T) {
 			return got, err
 		}}
 		w.ledger.running = []string{"one", "two", "three"}
-		require.Equal(t, Answer{Again: true, DueAt: due}, w.runner.Run(t.Context(), w.in.message()))
+		require.Equal(t, Answer{Again: true, DueAt: due}, w.runner.Run(t.Context(), Lane{Queue: w.in.Queue}.Message(w.in)))
 		require.Equal(t, []string{w.in.ID}, w.ledger.canceledFor)
 		require.Equal(t, []string{"one", "two"}, w.hints.hints)
 
 		w.ledger.failsTimes("CancelOthers", 1, errors.New("away"))
-		require.Equal(t, Answer{Again: true, DueAt: due}, w.runner.Run(t.Context(), w.in.message()), "it is tried at the next claim")
+		require.Equal(t, Answer{Again: true, DueAt: due}, w.runner.Run(t.Context(), Lane{Queue: w.in.Queue}.Message(w.in)), "it is tried at the next claim")
 		w.ledger.claim = []func(ClaimRequest) (Claimed, error){says(ClaimVerdict{Kind: ClaimDefer, Due: due})}
-		w.runner.Run(t.Context(), w.in.message())
+		w.runner.Run(t.Context(), Lane{Queue: w.in.Queue}.Message(w.in))
 		require.Len(t, w.ledger.canceledFor, 2, "a slot that only waits cancels nobody")
 	})
 }

@@ -36,7 +36,8 @@ type Policy struct {
 	TimeoutSeconds int        `json:"timeout_seconds"` // of one attempt: 1 … 86,400
 	Retry          Retry      `json:"retry"`
 	Overlap        Overlap    `json:"overlap"`
-	MaxConcurrent  int        `json:"max_concurrent"` // 0: unlimited
+	MaxConcurrent  int        `json:"max_concurrent"`       // 0: unlimited
+	HostLimit      int        `json:"host_limit,omitempty"` // calls at once to the target's host; 0: any number
 	Idempotent     bool       `json:"idempotent"`
 	AlertLevel     AlertLevel `json:"alert_level"`
 

@@ -24,6 +24,7 @@ type ClaimRequest struct {
 	NodeID     string
 	ClaimID    string
 	Now        time.Time
+	Labels     []string   // of the node
 	Cannot     TargetKind // a kind of target that the node can't call; empty: none
 }
 
@@ -72,6 +73,9 @@ type runStore interface {
 	CancelOthers(ctx context.Context, taskID int64, n int, by string, now time.Time) ([]string, error)
 	// Wake makes the oldest deferred instance of the task due.
 	Wake(ctx context.Context, taskID int64, now time.Time) (Message, bool, error)
+	// WakeHost makes the oldest deferred instance due of all tasks with a limit
+	// on the host of the given one.
+	WakeHost(ctx context.Context, taskID int64, now time.Time) (Message, bool, error)
 }
 
 // receipts makes the address and token by which a target reports later.
@@ -191,7 +195,7 @@ func (r *Runner) soon() Answer { return Answer{Again: true, DueAt: r.clock.Now()
 // claim takes the row. The claim id is in the node's memory before the
 // transaction, and forgotten by Run when it is refused or given up.
 func (r *Runner) claim(ctx context.Context, m Message, claimID string) (run, error) {
-	req := ClaimRequest{InstanceID: m.InstanceID, NodeID: r.node.ID(), ClaimID: claimID, Now: r.clock.Now(), Cannot: r.node.cannot()}
+	req := ClaimRequest{InstanceID: m.InstanceID, NodeID: r.node.ID(), ClaimID: claimID, Now: r.clock.Now(), Labels: r.node.labels(), Cannot: r.node.cannot()}
 	if err := fail.At("run.taken"); err != nil {
 		return run{}, err
 	}
@@ -334,7 +338,10 @@ func (r *Runner) settled(ctx context.Context, job run, done Settled) Answer {
 	e := done.Ending
 	job.log.Info("settled", "state", e.To, "outcome", e.Outcome, "error", e.Error)
 	if job.claimed.Task.Spec.Policy.MaxConcurrent > 0 {
-		r.wake(ctx, job)
+		r.wake(ctx, job, r.store.Wake)
+	}
+	if job.claimed.Task.LimitedHost() != "" {
+		r.wake(ctx, job, r.store.WakeHost)
 	}
 	if e.To == Retrying {
 		return Answer{Again: true, DueAt: e.DueAt, Failed: true}
@@ -344,8 +351,8 @@ func (r *Runner) settled(ctx context.Context, job run, done Settled) Answer {
 
 // wake lets the oldest deferred instance take the place that became free. A
 // lost wake costs the deferral's delay, so an error is only logged.
-func (r *Runner) wake(ctx context.Context, job run) {
-	m, ok, err := r.store.Wake(ctx, job.claimed.Task.ID, r.clock.Now())
+func (r *Runner) wake(ctx context.Context, job run, next func(context.Context, int64, time.Time) (Message, bool, error)) {
+	m, ok, err := next(ctx, job.claimed.Task.ID, r.clock.Now())
 	if err != nil {
 		job.log.Warn("wake failed, the deferred instance waits for its time", "error", err)
 	}

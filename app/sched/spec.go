@@ -18,6 +18,7 @@ type TaskSpec struct {
 	Target   TargetSpec      `json:"target"`
 	Policy   PolicySpec      `json:"policy"`
 	Queue    string          `json:"queue,omitempty"`
+	Labels   []string        `json:"labels,omitempty" doc:"Labels that a node must have to run it, all of them; at most 5"`
 	Payload  json.RawMessage `json:"payload,omitempty" doc:"JSON that the target gets"`
 	Enabled  *bool           `json:"enabled,omitempty" doc:"Left out: true for a new task, unchanged for an old one"`
 	Version  int             `json:"version,omitempty" doc:"The version that was read; a change is refused when it is stale"`
@@ -82,6 +83,7 @@ type PolicySpec struct {
 	Retry          *RetrySpec `json:"retry,omitempty"`
 	Overlap        Overlap    `json:"overlap,omitempty"`
 	MaxConcurrent  *int       `json:"max_concurrent,omitempty" doc:"0: unlimited"`
+	HostLimit      *int       `json:"host_limit,omitempty" doc:"http with url: no call of this task begins while so many of any task run to its host and port; 1 to 1000, 0 or left out: no limit"`
 	Idempotent     *bool      `json:"idempotent,omitempty" doc:"Required: may the target get the same key twice?"`
 	AlertLevel     AlertLevel `json:"alert_level,omitempty"`
 
@@ -122,10 +124,11 @@ func (t Task) Written(team string) TaskSpec {
 		Policy: PolicySpec{
 			TimeoutSeconds: &p.TimeoutSeconds, Overlap: p.Overlap, MaxConcurrent: &p.MaxConcurrent,
 			Idempotent: &p.Idempotent, AlertLevel: p.AlertLevel,
+			HostLimit:    orNone(p.HostLimit),
 			AwaitSeconds: orNone(p.AwaitSeconds), HeartbeatSeconds: orNone(p.HeartbeatSeconds),
 			Retry: &RetrySpec{Kind: p.Retry.Kind, Max: &p.Retry.Max, DelaysSeconds: p.Retry.DelaysSeconds, Unsafe: p.Retry.Unsafe},
 		},
-		Queue: t.Queue, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
+		Queue: t.Queue, Labels: t.Spec.Labels, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
 	}
 }
 

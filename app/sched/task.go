@@ -45,10 +45,12 @@ func (t Task) Paused(now time.Time) bool {
 
 // Spec is the part of a task that is versioned as one document.
 type Spec struct {
-	Schedule Schedule        `json:"schedule"`
-	Target   Target          `json:"target"`
-	Policy   Policy          `json:"policy"`
-	Payload  json.RawMessage `json:"payload,omitempty"`
+	Schedule Schedule `json:"schedule"`
+	Target   Target   `json:"target"`
+	Policy   Policy   `json:"policy"`
+	// Labels that a node must have to run it, sorted.
+	Labels  []string        `json:"labels,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
 // TargetKind says how a target is called.

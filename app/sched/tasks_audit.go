@@ -39,7 +39,7 @@ func flatTask(t Task) []access.Change {
 	}
 	return []access.Change{
 		{Field: "name", New: t.Name}, {Field: "group", New: t.Group}, {Field: "owner", New: t.Owner},
-		{Field: "tags", New: text(t.Tags)}, {Field: "queue", New: t.Queue},
+		{Field: "tags", New: text(t.Tags)}, {Field: "queue", New: t.Queue}, {Field: "labels", New: LabelsOf(t.Spec.Labels).String()},
 		{Field: "enabled", New: text(t.Enabled)}, {Field: "paused_until", New: stamp(t.PausedUntil)},
 		{Field: "archived_at", New: stamp(t.ArchivedAt)},
 		{Field: "schedule", New: text(t.Spec.Schedule)}, {Field: "target", New: text(t.Spec.Target)},

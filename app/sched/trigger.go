@@ -59,13 +59,9 @@ func (s *Tasks) Trigger(ctx context.Context, by access.Actor, code string, r Tri
 	}
 	if err == nil && created && !due.After(now.Add(PlanHorizon)) {
 		// The row is committed: a dispatcher repeats a hand-over that fails.
-		_, _ = s.hand.HandOver(ctx, []Message{in.message()})
+		_, _ = s.hand.HandOver(ctx, []Message{t.Message(in)})
 	}
 	return in, created, err
-}
-
-func (in Instance) message() Message {
-	return Message{InstanceID: in.ID, Dispatch: in.Dispatch, Queue: in.Queue, DueAt: in.DueAt}
 }
 
 // due is when a request is due: now as it is, anything later on a whole second.

@@ -69,9 +69,11 @@ func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
 	t.Spec = Spec{
 		Schedule: bad.schedule(w.Schedule, old, now),
 		Target:   bad.target(w.Target),
+		Labels:   bad.labels(w.Labels),
 		Payload:  bad.payload("payload", w.Payload),
 	}
 	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
+	t.Spec.Policy.HostLimit = bad.hostLimit(w.Policy.HostLimit, t.Spec.Target)
 	bad.httpLimits(t.Spec.Target.HTTP, t.Spec.Policy)
 	if w.Target.Kind == TargetShell && w.Policy.TimeoutSeconds == nil {
 		bad.add("policy.timeout_seconds", "A command needs a time limit of its own")
