@@ -87,6 +87,7 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 	h.found()
 	c := h.api(access.Owner)
 	h.task("orders.send")
+	broker := h.broker().Name
 	seen := 0
 	operations(h.apiDoc(), func(method, path string, op object) {
 		body, ok := op["requestBody"].(object)
@@ -102,10 +103,7 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 		if strings.HasSuffix(path, "/calendars") {
 			example.(object)["code"] = h.unused("new")
 		}
-		paths := map[string]string{"tasks": code, "calendars": cal, "instances": l.InstanceID, "dead-letters": letterPath(l)[len(v1+"/dead-letters/"):]}
-		if strings.HasPrefix(path, "/brokers/") {
-			paths["brokers"] = h.broker().Name
-		}
+		paths := map[string]string{"tasks": code, "calendars": cal, "brokers": broker, "instances": l.InstanceID, "dead-letters": letterPath(l)[len(v1+"/dead-letters/"):]}
 		if path == "/executors/{id}/heartbeat" {
 			paths["executors"] = h.executor("billing", "http://127.0.0.1:9001").ID
 		}
@@ -138,5 +136,5 @@ func TestTheExamplesOfTheDocumentWork(t *testing.T) {
 		got := by.json(method, v1+real, example)
 		require.Less(t, got.status, 300, "%s %s: %s", method, real, got.body)
 	})
-	require.Equal(t, 29, seen)
+	require.Equal(t, 31, seen)
 }
