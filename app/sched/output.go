@@ -14,12 +14,21 @@ const OutputTail = 1_000_000
 // OutputStretch is at most so many bytes of text.
 const OutputStretch = 16 << 10
 
+// What stands in a Stretch between text of the one source and of the other.
+// Neither is ever printed: control characters are taken out.
+const (
+	OutMark byte = 0x0f // standard output follows; so a text begins
+	ErrMark byte = 0x0e // standard error follows
+)
+
 // Stretch is a part of what an attempt printed, in whole lines where it can be.
 type Stretch struct {
+	// Seq orders stretches. From OutputTail on it counts the lines of the last
+	// part before it.
 	Seq     int
 	At      time.Time
-	Skipped int64 // bytes between the one before and this that were not kept
-	Text    string
+	Skipped int64  // bytes between the one before and this that were not kept
+	Text    string // with OutMark and ErrMark between sources
 }
 
 // Output is what is kept of what an attempt printed, or the end of that.
