@@ -43,7 +43,10 @@ func (d *DB) Sign(ctx context.Context, g sched.Sign, now time.Time) (sched.Signe
 		case g.Attempt != in.Attempt || in.State != sched.Running && in.State != sched.Awaiting:
 			return fault.Conflict("Attempt %d is no longer the present one: only its success would count", g.Attempt)
 		}
-		if out.Stored, err = storeSign(tx, g, now); err != nil || !out.Stored || in.State != sched.Awaiting {
+		if out.Stored, err = storeSign(tx, g, now); err != nil || !out.Stored {
+			return err
+		}
+		if err := noteProgress(tx, g, now); err != nil || in.State != sched.Awaiting {
 			return err
 		}
 		return d.putOff(tx, in, now)

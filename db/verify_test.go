@@ -160,6 +160,8 @@ func TestEachPlantedFaultTurnsItsCheckRed(t *testing.T) {
 		"slots missed twice":                    {"missed-twice", plant{"INSERT INTO missed_ranges (task_id, team_id, from_slot, to_slot, slots, reason, created_at) SELECT task_id, team_id, to_slot, to_slot, 1, 'paused', 1 FROM missed_ranges", none}},
 		"two attempts open":                     {"attempts-open", plant{"UPDATE attempts SET ended_at=NULL, outcome=NULL WHERE instance_id=? AND no=1", onRunning}},
 		"an attempt without an instance":        {"attempt-stray", plant{"DELETE FROM instances WHERE id=?", onFinished}},
+		"output of an attempt that is gone":     {"log-stray", plant{"INSERT INTO attempt_logs (instance_id, attempt, seq, at, body) VALUES (?,9,1,1,'x')", onFinished}},
+		"words of an attempt that is gone":      {"log-stray", plant{"INSERT INTO attempt_notes (instance_id, attempt, source, seq, at) VALUES (?,9,'progress',1,1)", onFinished}},
 		"a spec that nobody can read":           {"task-spec", plant{"UPDATE tasks SET next_fire_at=NULL, spec='{' WHERE id=?", slots}},
 		"an audit row that was changed":         {"audit", plant{"UPDATE audit_log SET actor_name='nobody' WHERE id=2", none}},
 		"non-idempotent work sent twice":        {"sent-again", plant{"UPDATE task_versions SET spec=REPLACE(spec, '\"unsafe\":true', '\"unsafe\":false') WHERE task_id=?", id(func(w world) any { return w.careful.ID })}},

@@ -55,12 +55,3 @@ func (s *Instances) Progress(ctx context.Context, by access.Actor, in Instance) 
 	}
 	return s.store.Progress(ctx, in.ID)
 }
-
-// Output of an attempt: its last few stretches, or all when limit is 0. It is
-// empty when nothing was printed. Faults: NotFound.
-func (s *Instances) Output(ctx context.Context, by access.Actor, in Instance, attempt, limit int) (Output, error) {
-	if err := by.Check(access.Read, in.TeamID); err != nil {
-		return Output{}, err
-	}
-	return s.store.Output(ctx, in.ID, attempt, limit)
-}
