@@ -19,7 +19,8 @@ func (a *App) instanceRoutes() []route {
 	return []route{
 		{http.MethodGet, "/instances", (*App).listInstances, access.Read, false},
 		{http.MethodGet, "/instances/:id", (*App).showInstance, access.Read, false},
-		{http.MethodGet, "/instances/:id/output", (*App).showOutput, access.Read, false},
+		{http.MethodGet, "/instances/:id/output", (*App).showOutput, access.Read, true},
+		{http.MethodGet, "/instances/:id/log", (*App).showLog, access.Read, false},
 		{http.MethodPost, "/instances/:id/cancel", (*App).cancelInstance, access.Cancel, false},
 	}
 }
@@ -154,7 +155,7 @@ func (a *App) instancePage(c *gin.Context, v sched.InstanceView) (views.Instance
 	if page.Nodes, err = a.nodesSince(ctx, v.CreatedAt); err != nil {
 		return page, err
 	}
-	if err := a.outputOf(c, v, &page); err != nil {
+	if err := a.logOf(c, v, &page); err != nil {
 		return page, err
 	}
 	if page.Progress, err = a.instances.Progress(ctx, by, v.Instance); err != nil {

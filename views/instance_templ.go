@@ -200,7 +200,7 @@ func InstanceLive(p InstancePage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = instanceOutput(p).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = InstanceLog(p).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -583,7 +583,7 @@ func instanceSteps(p InstancePage) templ.Component {
 					}
 					ctx = templ.InitializeContext(ctx)
 					if s.attempt != nil {
-						templ_7745c5c3_Err = attemptFold(*s.attempt, s.open, p.View.Task, p.outputPath(s.attempt.No)).Render(ctx, templ_7745c5c3_Buffer)
+						templ_7745c5c3_Err = attemptFold(*s.attempt, s.open, p.View.Task, p.logFile(LogAsk{Attempt: s.attempt.No, Sources: printed})).Render(ctx, templ_7745c5c3_Buffer)
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err
 						}

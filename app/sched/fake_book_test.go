@@ -193,6 +193,8 @@ func (b *book) LogParts(ctx context.Context, id string, attempt int, after int64
 	return b.shelf.LogParts(ctx, id, attempt, after, n)
 }
 
+func (b *book) LogMark(context.Context, string, int) (string, error) { return "", nil }
+
 func (b *book) NoteRefused(_ context.Context, _ Report, why string, _ time.Time) error {
 	b.refused = append(b.refused, why)
 	return nil

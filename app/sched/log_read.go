@@ -15,6 +15,7 @@ type logStore interface {
 	// Stretches gives at most n from the one on that holds the number.
 	Stretches(ctx context.Context, instanceID string, attempt, from, n int) ([]Stretch, error)
 	Output(ctx context.Context, instanceID string, attempt, limit int) (Output, error)
+	LogMark(ctx context.Context, instanceID string, attempt int) (string, error)
 }
 
 // stretchesAtOnce are read together: at most 256 KiB of text.
@@ -50,6 +51,15 @@ func (s *Instances) Log(ctx context.Context, by access.Actor, v InstanceView, q 
 			return page, err
 		}
 	}
+}
+
+// LogMark is another one when something came to a log; asking is cheap. Faults:
+// NotFound.
+func (s *Instances) LogMark(ctx context.Context, by access.Actor, v InstanceView, attempt int) (string, error) {
+	if err := by.Check(access.Read, v.TeamID); err != nil {
+		return "", err
+	}
+	return s.store.LogMark(ctx, v.ID, attempt)
 }
 
 // LogTail gives the last entries that are wanted, at most q.Limit and most

@@ -38,6 +38,10 @@ func deeds() map[string]struct {
 			_, err := o.instances.Log(ctx, by, logged(o), LogQuery{Attempt: 1, Limit: 1})
 			return err
 		}},
+		"see whether a log moved": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {
+			_, err := o.instances.LogMark(ctx, by, logged(o), 1)
+			return err
+		}},
 		"see the end of a log": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {
 			_, err := o.instances.LogTail(ctx, by, logged(o), LogQuery{Attempt: 1, Limit: 1}, 1)
 			return err
