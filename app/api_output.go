@@ -75,7 +75,6 @@ func (s *api) outputOperations() {
 		media: plainText, summary: "Download the log of an attempt",
 		about: "All that is kept. With source=stdout, stderr or both it holds nothing but what was printed.",
 	}, (*api).outputFile)
-	s.streams[apiPrefix+"/instances/:id/output.txt"] = true
 }
 
 // picked finds the instance and the attempt that are asked for.

@@ -19,7 +19,7 @@ func (a *App) instanceRoutes() []route {
 	return []route{
 		{http.MethodGet, "/instances", (*App).listInstances, access.Read, false},
 		{http.MethodGet, "/instances/:id", (*App).showInstance, access.Read, false},
-		{http.MethodGet, "/instances/:id/output", (*App).showOutput, access.Read, true},
+		{http.MethodGet, "/instances/:id/output", (*App).showOutput, access.Read, false},
 		{http.MethodGet, "/instances/:id/log", (*App).showLog, access.Read, false},
 		{http.MethodPost, "/instances/:id/cancel", (*App).cancelInstance, access.Cancel, false},
 	}
