@@ -19,6 +19,8 @@ func logExamples() []Example {
 	quiet.Ask.Sources, quiet.Log.Entries = []sched.LogSource{sched.LogStderr}, nil
 	overdue := workingPage()
 	overdue.View.ReceiptDeadline = sampleTime(12 * time.Second)
+	overdue.Log = calledPage().Log
+	overdue.Log.Attempt, overdue.Log.Ended, overdue.Log.Entries = overdue.View.Attempt, false, overdue.Log.Entries[:6]
 	long := commandPage(false)
 	long.Log.Entries = append(long.Log.Entries[:8:8], wordEntry(3*time.Second, sched.LogStdout, fmt.Sprintf("%01200d", 7)))
 	long.Ask.Whole = true
