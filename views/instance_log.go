@@ -21,8 +21,8 @@ import (
 const (
 	LogShort      = 200
 	LogShortBytes = 64 << 10
-	LogLong       = 2000
-	LogLongBytes  = 256 << 10
+	LogLong       = 800
+	LogLongBytes  = 96 << 10
 )
 
 // LogAsk is what the address says of a log.

@@ -46,12 +46,10 @@ func factsOf(v InstanceView, a Attempt, p LogParts, after LogCursor) []logFact {
 func (f logFact) rank() int {
 	var c LogCursor
 	f.cover(&c)
-	switch {
-	case c.facts == 0: // events and words stand between the answer and the end
+	if c.facts == 0 { // events and words stand between the answer and the end
 		return factAccepted
-	default:
-		return c.facts
 	}
+	return c.facts
 }
 
 // before tells whether it comes before a line that was printed at a moment.
