@@ -144,6 +144,7 @@ func (c *alertCrash) judge(t *testing.T) {
 // A channel that was being sent to waits for its lease of a minute, so all
 // cases wait side by side.
 func TestAKillAtEachPlaceOfAnAlertsWayLosesNoMessage(t *testing.T) {
+	t.Parallel()
 	bin := failingAx.build(t, "-tags", "failpoint")
 	target := newSink(t, func(_ sinkCall, w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError) })
 	var all []*alertCrash

@@ -13,6 +13,7 @@ import (
 // A calendar in a browser: the seeded one is there, a team's own is copied
 // from it, filled from lines in two steps, and followed by a task.
 func TestACalendarInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newSink(t, func(_ sinkCall, w http.ResponseWriter) { w.WriteHeader(http.StatusOK) })
 	a := newAx(t, plainAx.build(t))
 	a.start()

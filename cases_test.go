@@ -35,6 +35,7 @@ func everySecond(w map[string]any) {
 
 // DUP-03: three identical processes make one instance a slot, and no noise.
 func TestDUP03ThreeProcessesMakeOneInstanceASlot(t *testing.T) {
+	t.Parallel()
 	a, _ := onServers(t, plainAx.build(t))
 	s := newSink(t, nil)
 	a.prepare()
@@ -57,6 +58,7 @@ func TestDUP03ThreeProcessesMakeOneInstanceASlot(t *testing.T) {
 // LOST-06: when one of two schedulers is killed, the other plans on: no slot is
 // missing, and none is late by more than a scan and the way of a message.
 func TestLOST06AnotherSchedulerPlansOn(t *testing.T) {
+	t.Parallel()
 	a, _ := onServers(t, plainAx.build(t))
 	s := newSink(t, nil)
 	a.prepare()

@@ -64,6 +64,7 @@ func TestAKillBeforeAMissedReceiptIsNotedLeavesItToTheNextSweep(t *testing.T) {
 
 // A process that dies while it stops leaves its work to whoever comes.
 func TestAKillWhileItStopsLosesNothing(t *testing.T) {
+	t.Parallel()
 	bin := failingAx.build(t, "-tags", "failpoint")
 	for _, place := range []string{"stop.halted", "stop.worked"} {
 		t.Run(place, func(t *testing.T) {

@@ -27,6 +27,7 @@ func eachCarrier(t *testing.T, bin string, f func(t *testing.T, a *ax)) {
 // to its end: idempotent work at least once, other work at most once; what was
 // surely not sent is run again (flaw 8).
 func TestAKillAtEachPlaceLosesNothing(t *testing.T) {
+	t.Parallel()
 	bin := failingAx.build(t, "-tags", "failpoint")
 	places := map[string]struct {
 		idempotent bool
@@ -70,6 +71,7 @@ func TestAKillAtEachPlaceLosesNothing(t *testing.T) {
 // A slot that was planned but not handed over is handed over after the
 // restart (LOST-01).
 func TestAKillBetweenPlanAndHandOverLosesNoSlot(t *testing.T) {
+	t.Parallel()
 	bin := failingAx.build(t, "-tags", "failpoint")
 	eachCarrier(t, bin, func(t *testing.T, a *ax) {
 		s := newSink(t, nil)
@@ -92,6 +94,7 @@ func TestAKillBetweenPlanAndHandOverLosesNoSlot(t *testing.T) {
 
 // A killed sweep is finished by the next one (STUCK-10).
 func TestAKillInTheMiddleOfATakeOverIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
 	bin := failingAx.build(t, "-tags", "failpoint")
 	for _, place := range []string{"sweep.declared", "sweep.orphans", "sweep.lost"} {
 		t.Run(place, func(t *testing.T) {
@@ -128,6 +131,7 @@ func TestAKillInTheMiddleOfATakeOverIsFinishedByTheNext(t *testing.T) {
 // Twenty kills at random moments with 200 instances in flight: every accepted
 // biz_id is final, and the ledger holds its invariants.
 func TestTwentyKillsAtRandomMoments(t *testing.T) {
+	t.Parallel()
 	bin := plainAx.build(t)
 	eachCarrier(t, bin, func(t *testing.T, a *ax) {
 		seed := uint64(time.Now().UnixNano())

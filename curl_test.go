@@ -25,6 +25,7 @@ func readAll(resp *http.Response) string {
 // failing callback is tried with the delays set and ends in the dead letters,
 // and a replay carries the same key and closes the letter.
 func TestTheStoryByHTTPAlone(t *testing.T) {
+	t.Parallel()
 	eachCarrier(t, plainAx.build(t), func(t *testing.T, a *ax) {
 		var broken atomic.Bool
 		s := newSink(t, func(_ sinkCall, w http.ResponseWriter) {

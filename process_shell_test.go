@@ -16,6 +16,7 @@ import (
 // must not be repeated: nothing of it is alive afterwards, and nobody runs it
 // again.
 func TestF33ACommandThatMustNotRepeatRunsOnceWhateverBecomesOfItsWorker(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*ax){"told to stop": (*ax).stop, "killed": (*ax).kill} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()

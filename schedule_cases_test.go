@@ -27,6 +27,7 @@ func one(w map[string]any) {
 // OVER-01: the scheduler that planned a run is killed while a worker holds it:
 // another scheduler's slots are skipped, and say by which instance.
 func TestOVER01ALimitOutlivesTheScheduler(t *testing.T) {
+	t.Parallel()
 	a, _ := onServers(t, plainAx.build(t), "AX_ROLES=web,scheduler")
 	release := make(chan struct{})
 	s := newSink(t, func(sinkCall, http.ResponseWriter) { <-release })
@@ -56,6 +57,7 @@ func TestOVER01ALimitOutlivesTheScheduler(t *testing.T) {
 // when its node is known to be dead (three beats) and swept, though the run had
 // a day of time.
 func TestOVER03APlaceIsFreeSoonAfterItsWorkerIsKilled(t *testing.T) {
+	t.Parallel()
 	for name, idempotent := range map[string]bool{"the run is repeated": true, "the next slot runs": false} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := onServers(t, plainAx.build(t), "AX_ROLES=web,scheduler")
@@ -117,7 +119,7 @@ func inAnEmptyRoot(t *testing.T) *ax {
 	}
 	a := newAx(t, "/ax")
 	a.root = t.TempDir()
-	build := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(a.root, "ax"), ".")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "nomsgpack", "-o", filepath.Join(a.root, "ax"), ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -129,6 +131,7 @@ func inAnEmptyRoot(t *testing.T) *ax {
 // DST-11: zones come with the program. A zone that isn't known is refused; when
 // one gets into the ledger all the same, its task is marked and the others run.
 func TestDST11ZonesWorkWithoutZoneFiles(t *testing.T) {
+	t.Parallel()
 	a := inAnEmptyRoot(t)
 	s := newSink(t, nil)
 	a.prepare()

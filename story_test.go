@@ -135,6 +135,7 @@ func signIn(t *testing.T, a *ax, b *browser) {
 // The story of the product: set up, create a task, see it fail, read why,
 // write the solution, replay, see it succeed.
 func TestTheStoryInABrowser(t *testing.T) {
+	t.Parallel()
 	var broken atomic.Bool
 	broken.Store(true)
 	s := newSink(t, func(_ sinkCall, w http.ResponseWriter) {

@@ -96,6 +96,7 @@ func TestATraceIsOneAcrossProcesses(t *testing.T) {
 // A collector that takes nothing slows no run, and one that isn't configured is
 // not found by the variables of the library either.
 func TestRunsGoOnWhateverTheCollectorDoes(t *testing.T) {
+	t.Parallel()
 	c := collectortest.Start(t)
 	c.Answer(http.StatusServiceUnavailable)
 	a := newAx(t, plainAx.build(t), "AX_TRACING_ENDPOINT="+c.URL)

@@ -48,6 +48,7 @@ func eastOfShanghai(t *testing.T) string {
 // F38: zone data changes between two starts. Next slots are found anew, what
 // ran stays, and going back puts all as it was.
 func TestF38ZoneDataChangesBetweenTwoStarts(t *testing.T) {
+	t.Parallel()
 	a := newAx(t, plainAx.build(t))
 	s := newSink(t, nil)
 	a.prepare()

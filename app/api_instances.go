@@ -77,6 +77,7 @@ type wholeInstance struct {
 	DeadLetter *int64          `json:"dead_letter" doc:"Id of the business action's dead letter; null: none"`
 	Attempts   []attemptBody   `json:"attempts" nullable:"false"`
 	Events     []eventBody     `json:"events" nullable:"false" doc:"What states and times can't tell"`
+	CancelCall *cancelCallBody `json:"cancel_call" doc:"What the target is told after the end: that the work is not wanted any more; null: nothing"`
 }
 
 // attemptBody is one try.
@@ -113,6 +114,9 @@ func wholeShape(v sched.InstanceView) wholeInstance {
 	}
 	if v.Letter != 0 {
 		out.DeadLetter = &v.Letter
+	}
+	if v.Told != nil {
+		out.CancelCall = new(cancelCallShape(*v.Told))
 	}
 	for i, a := range v.Attempts {
 		out.Attempts[i] = attemptBody{

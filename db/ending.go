@@ -66,6 +66,9 @@ func (d *DB) endAll(tx *gorm.DB, ends []ended) error {
 	if err := d.noteAccepted(tx, ends); err != nil {
 		return err
 	}
+	if err := d.tellTargets(tx, ends); err != nil {
+		return err
+	}
 	return d.endLetters(tx, ends)
 }
 

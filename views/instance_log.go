@@ -101,7 +101,9 @@ func (p InstancePage) logFile(a LogAsk) string {
 }
 
 // following tells whether the shown attempt may still get entries.
-func (p InstancePage) following() bool { return p.open() && p.Log.Attempt != 0 && p.Log.Attempt == p.View.Attempt }
+func (p InstancePage) following() bool {
+	return p.open() && p.Log.Attempt != 0 && p.Log.Attempt == p.View.Attempt
+}
 
 // logSources are the sources that a log of such work has.
 func (p InstancePage) logSources() []sched.LogSource {

@@ -28,7 +28,8 @@ type InstanceView struct {
 	Task     Task
 	Attempts []Attempt
 	Events   []InstanceEvent
-	Letter   int64 // its dead letter; 0: none
+	Letter   int64       // its dead letter; 0: none
+	Told     *CancelCall // what its target is told after the end; nil: nothing
 }
 
 // CancelResult says what a cancel did.
