@@ -77,7 +77,7 @@ type wholeInstance struct {
 	DeadLetter *int64          `json:"dead_letter" doc:"Id of the business action's dead letter; null: none"`
 	Attempts   []attemptBody   `json:"attempts" nullable:"false"`
 	Events     []eventBody     `json:"events" nullable:"false" doc:"What states and times can't tell"`
-	CancelCall *cancelCallBody `json:"cancel_call" doc:"What the target is told after the end: that the work is not wanted any more; null: nothing"`
+	CancelCall *cancelCallBody `json:"cancel_call,omitempty" doc:"What the target is told after the end: that the work is not wanted any more; left out: nothing"`
 }
 
 // attemptBody is one try.
