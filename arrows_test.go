@@ -131,6 +131,7 @@ func arrows() map[string]rule {
 		"ax/bench/alerts":    {own: []string{"ax/db", "ax/app/alert"}, other: []string{mysql, sqlite}},
 		"ax/bench/mq":        {own: []string{"ax/jobs/mq", "ax/jobs/mq/mqtest"}, other: []string{"github.com/rabbitmq/amqp091-go"}},
 		"ax/bench/shots":     {other: []string{"github.com/chromedp"}},
+		"ax/bench/followlag": {other: []string{"github.com/chromedp"}},
 	}
 }
 

@@ -200,7 +200,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
 		{Name: "digests", Spec: "*/10 * * * *", Run: p.telling.Digest},
 		{Name: "prune-alerts", Spec: "27 * * * *", Run: func(ctx context.Context) error {
-			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()), p.ledger.PruneProgress(ctx, p.clock.Now()), p.ledger.PruneCancels(ctx, p.clock.Now()), p.ledger.PruneExecutors(ctx, p.clock.Now()))
+			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()), p.ledger.PruneNotes(ctx, p.clock.Now()), p.ledger.PruneProgress(ctx, p.clock.Now()), p.ledger.PruneCancels(ctx, p.clock.Now()), p.ledger.PruneExecutors(ctx, p.clock.Now()))
 		}},
 		{Name: "prune-lanes", Spec: "37 * * * *", Run: p.inspector.ForgetLanes},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},

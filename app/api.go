@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humagin"
@@ -26,6 +27,7 @@ type api struct {
 	usual      *limits     // by token
 	triggers   *limits     // by token
 	strangers  *limits     // wrong receipts, by address
+	followers  atomic.Int32
 }
 
 // operation is one row of the API's table.
@@ -45,7 +47,8 @@ type operation struct {
 	optional     bool   // the body may be left out
 	example      string // a body
 	bucket       func(*api) *limits
-	media        string // of success; "": JSON
+	media        string                     // of success; "": JSON
+	content      map[string]*huma.MediaType // of success, when the operation writes it itself
 }
 
 // apiObject reads the object that the path names, as far as the actor may.
@@ -96,6 +99,9 @@ func add[I, O any](s *api, op operation, do func(*api, context.Context, *call, *
 	}
 	if op.media != "" {
 		d.Responses["200"] = &huma.Response{Description: "The file", Content: map[string]*huma.MediaType{op.media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
+	}
+	if op.content != nil {
+		d.Responses["200"] = &huma.Response{Description: "OK", Content: op.content}
 	}
 	if role := needs(op.verb); role != "" {
 		d.Extensions = map[string]any{needsExtension: role}

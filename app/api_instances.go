@@ -186,6 +186,7 @@ func (s *api) instanceOperations() {
 	}, (*api).replayInstance)
 	s.receiptOperation()
 	s.progressOperation()
+	s.outputOperations()
 }
 
 type instanceListIn struct {

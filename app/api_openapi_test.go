@@ -175,7 +175,7 @@ func TestAnswersHaveTheShapeOfTheDocument(t *testing.T) {
 	c := h.api(access.Owner)
 	seen := 0
 	operations(doc, func(method, path string, op object) {
-		if method != "GET" || strings.Contains(path, "/export.") {
+		if method != "GET" || strings.Contains(path, "/export.") || strings.HasSuffix(path, ".txt") {
 			return
 		}
 		real := strings.NewReplacer("{code}", "orders.send", "/incidents/{id}", "/incidents/"+told.incident, "/rules/{id}", "/rules/"+told.rule, "/channels/{id}", "/channels/"+told.channel, "/deliveries/{id}", "/deliveries/"+told.delivery).Replace(path)
@@ -190,7 +190,7 @@ func TestAnswersHaveTheShapeOfTheDocument(t *testing.T) {
 		fits(t, doc, schema, got.fieldsOf(), path)
 		seen++
 	})
-	require.Equal(t, 28, seen)
+	require.Equal(t, 29, seen)
 	got := c.json("POST", v1+"/tasks", "{}")
 	fits(t, doc, object{"$ref": "#/components/schemas/Problem"}, got.fieldsOf(), "a problem")
 	got = c.json("POST", v1+"/tasks/orders.send/trigger", "{}")

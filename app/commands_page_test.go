@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -88,22 +89,43 @@ func TestTheOutputOfACommandIsOnItsPageAndInAFile(t *testing.T) {
 	id := h.trigger("orders.close", "day-7").ID
 	h.claim(id)
 	require.NoError(t, h.ledger.WriteOutput(t.Context(), id, 1, 0, []sched.Stretch{
-		{Seq: 1, At: h.local(), Text: "<script>begin</script>\n" + strings.Repeat("line\n", 50)},
+		{Seq: 1, At: h.local(), Text: "<script>begin</script>\n" + strings.Repeat("line\n", 250) + "\x0ebad\n"},
 		{Seq: sched.OutputTail, At: h.local(), Skipped: 4096, Text: "the end\n"},
 	}))
 	viewer := h.as("viewer")
 	short := viewer.get("/instances/" + id)
-	require.Contains(t, short.text("[data-test=output] pre"), "the end")
-	require.NotContains(t, short.text("[data-test=output] pre"), "begin")
-	whole := viewer.get("/instances/" + id + "?output=all")
-	require.Contains(t, whole.text("[data-test=output] pre"), "<script>begin</script>")
-	require.Contains(t, whole.text("[data-test=output] pre"), "were not kept")
+	require.Contains(t, short.text("[data-test=log] .log"), "the end")
+	require.NotContains(t, short.text("[data-test=log] .log"), "begin")
+	whole := viewer.get("/instances/" + id + "?log=all")
+	require.Contains(t, whole.text("[data-test=log] .log"), "<script>begin</script>")
+	require.Contains(t, whole.text("[data-test=log] .log-cut"), "4 KB not kept here")
+
+	found := viewer.get("/instances/" + id + "?q=" + url.QueryEscape("<SCRIPT>"))
+	require.Equal(t, "<script>", found.text("[data-test=log] mark"))
+	require.Contains(t, found.text("[data-test=log-count]"), "one entry matches")
+	require.Equal(t, "<SCRIPT>", found.attr("[data-test=log] input[name=q]", "value"))
+	none := viewer.get("/instances/" + id + "?q=nowhere")
+	require.Contains(t, none.text("[data-test=log-none]"), "No entry has “nowhere”.")
+	require.Equal(t, http.StatusUnprocessableEntity, viewer.get("/instances/"+id+"?q="+strings.Repeat("x", 201)).status)
+	require.Equal(t, http.StatusNotFound, viewer.get("/instances/"+id+"?attempt=2").status)
+	bad := viewer.get("/instances/" + id + "?source=stderr&source=nonsense")
+	require.Equal(t, []string{"bad"}, bad.texts("[data-test=log] .log .tx"))
+	require.Equal(t, "stderr", bad.text("[data-test=log] .log-chip[aria-current]"))
+
+	alone := h.as("viewer").htmx("/instances/" + id).get("/instances/" + id + "/log?source=stderr")
+	require.True(t, strings.HasPrefix(alone.body, "<section"), alone.body)
+	require.Equal(t, "/instances/"+id+"/log?source=stderr", alone.attr("#log", "hx-get"), "it follows what it shows")
+	require.Equal(t, http.StatusSeeOther, viewer.get("/instances/"+id+"/log?q=x").status)
 
 	file := viewer.get("/instances/" + id + "/output?attempt=1")
 	require.Equal(t, http.StatusOK, file.status)
 	require.Equal(t, "text/plain; charset=utf-8", file.header.Get("Content-Type"))
 	require.Contains(t, file.header.Get("Content-Disposition"), "attachment")
+	require.Contains(t, file.body, "  stdout    <script>begin</script>\n")
+	require.Contains(t, file.body, "  ax        Attempt 1 began on node ")
+	file = viewer.get("/instances/" + id + "/output?attempt=1&source=stdout")
 	require.True(t, strings.HasPrefix(file.body, "<script>begin</script>\nline\n"), file.body)
-	require.True(t, strings.HasSuffix(file.body, "not kept …]\nthe end\n"), file.body)
+	require.True(t, strings.HasSuffix(file.body, "line\n[… 4 KB not kept here …]\nthe end\n"), file.body)
+	require.Equal(t, http.StatusNotFound, viewer.get("/instances/"+id+"/output?attempt=2").status)
 	require.Equal(t, http.StatusNotFound, h.as("stranger").get("/instances/"+id+"/output?attempt=1").status)
 }

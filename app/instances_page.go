@@ -20,6 +20,7 @@ func (a *App) instanceRoutes() []route {
 		{http.MethodGet, "/instances", (*App).listInstances, access.Read, false},
 		{http.MethodGet, "/instances/:id", (*App).showInstance, access.Read, false},
 		{http.MethodGet, "/instances/:id/output", (*App).showOutput, access.Read, false},
+		{http.MethodGet, "/instances/:id/log", (*App).showLog, access.Read, false},
 		{http.MethodPost, "/instances/:id/cancel", (*App).cancelInstance, access.Cancel, false},
 	}
 }
@@ -155,7 +156,7 @@ func (a *App) instancePage(c *gin.Context, v sched.InstanceView) (views.Instance
 		return page, err
 	}
 	page.Waits = a.waitsFor(v, page.Nodes)
-	if err := a.outputOf(c, v, &page); err != nil {
+	if err := a.logOf(c, v, &page); err != nil {
 		return page, err
 	}
 	if page.Progress, err = a.instances.Progress(ctx, by, v.Instance); err != nil {

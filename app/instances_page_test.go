@@ -268,7 +268,7 @@ func TestAnInstanceIsToldStepByStep(t *testing.T) {
 	require.True(t, page.has("#attempt-2[open]"))
 	require.True(t, page.has(`.head a[href="/dead-letters/1"]`))
 	require.False(t, page.has("#instance[hx-get]"), "nothing changes any more")
-	require.False(t, page.has("main form"), "a viewer may do nothing")
+	require.False(t, page.has(`main form[method="post"]`), "a viewer may do nothing")
 }
 
 func TestARefreshOfAnEndedInstanceLoadsThePageAnew(t *testing.T) {

@@ -73,6 +73,51 @@ func (d *DB) Output(ctx context.Context, instanceID string, attempt, limit int) 
 	return out, nil
 }
 
+// Stretches gives at most n stretches of an output, from the one on that holds
+// the number.
+func (d *DB) Stretches(ctx context.Context, instanceID string, attempt, from, n int) ([]sched.Stretch, error) {
+	var rows []stretchRow
+	err := d.view(ctx).Raw("SELECT seq, at, skipped, body FROM attempt_logs WHERE instance_id=? AND attempt=? AND seq>="+
+		"COALESCE((SELECT MAX(l.seq) FROM attempt_logs l WHERE l.instance_id=? AND l.attempt=? AND l.seq<=?),0) ORDER BY seq LIMIT ?",
+		instanceID, attempt, instanceID, attempt, from, n).Scan(&rows).Error
+	if err != nil {
+		return nil, fmt.Errorf("read the output of %s: %w", instanceID, away(err))
+	}
+	out := make([]sched.Stretch, len(rows))
+	for i, r := range rows {
+		out[i] = sched.Stretch{Seq: r.Seq, At: r.At.Time, Skipped: r.Skipped, Text: r.Body}
+	}
+	return out, nil
+}
+
+// LogMark tells whether something came to the log of an attempt: it is another
+// one then. It is cheap to ask.
+func (d *DB) LogMark(ctx context.Context, instanceID string, attempt int) (string, error) {
+	var got struct {
+		State    string
+		Attempt  int
+		Ended    Millis
+		Code     int
+		Seq      int64
+		At       int64
+		Progress int64
+		Refused  int64
+		Receipt  int64
+		Event    int64
+	}
+	const last = " FROM attempt_logs l WHERE l.instance_id=i.id AND l.attempt=a.no ORDER BY l.seq DESC LIMIT 1),0)"
+	const note = "COALESCE((SELECT MAX(n.seq) FROM attempt_notes n WHERE n.instance_id=i.id AND n.attempt=a.no AND n.source="
+	err := d.view(ctx).Raw("SELECT i.state, i.attempt, a.ended_at AS ended, a.status_code AS code, COALESCE((SELECT l.seq"+last+" AS seq, COALESCE((SELECT l.at"+last+" AS at, "+
+		note+"'progress'),0) AS progress, "+note+"'receipt'),0) AS refused,"+
+		" COALESCE((SELECT MAX(r.id) FROM receipts r WHERE r.instance_id=i.id),0) AS receipt,"+
+		" COALESCE((SELECT MAX(e.id) FROM instance_events e WHERE e.instance_id=i.id),0) AS event"+
+		" FROM instances i JOIN attempts a ON a.instance_id=i.id AND a.no=? WHERE i.id=?", attempt, instanceID).Scan(&got).Error
+	if err != nil {
+		return "", fmt.Errorf("look at the log of %s: %w", instanceID, away(err))
+	}
+	return fmt.Sprint(got), nil
+}
+
 // PruneOutputs removes what attempts printed more than thirty days ago.
 func (d *DB) PruneOutputs(ctx context.Context, now time.Time) error {
 	old := at(now.Add(-outputLife))

@@ -143,6 +143,11 @@ func TestWithoutTheDatabaseEveryMethodSaysSo(t *testing.T) {
 		},
 		"Output":       func(ctx context.Context) error { _, err := d.Output(ctx, in.ID, 1, 1); return err },
 		"PruneOutputs": func(ctx context.Context) error { return d.PruneOutputs(ctx, t0) },
+		"Stretches":    func(ctx context.Context) error { _, err := d.Stretches(ctx, in.ID, 1, 0, 1); return err },
+		"LogMark":      func(ctx context.Context) error { _, err := d.LogMark(ctx, in.ID, 1); return err },
+		"LogParts":     func(ctx context.Context) error { _, err := d.LogParts(ctx, in.ID, 1, 0, 1); return err },
+		"NoteRefused":  func(ctx context.Context) error { return d.NoteRefused(ctx, sched.Report{InstanceID: in.ID}, "", t0) },
+		"PruneNotes":   func(ctx context.Context) error { return d.PruneNotes(ctx, t0) },
 		"Sign": func(ctx context.Context) error {
 			_, err := d.Sign(ctx, sched.Sign{InstanceID: in.ID, Attempt: 1}, t0)
 			return err

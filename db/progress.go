@@ -42,7 +42,10 @@ func (d *DB) Sign(ctx context.Context, g sched.Sign, now time.Time) (sched.Signe
 		if out, err = judgeSign(in, g); err != nil || out.Already {
 			return err
 		}
-		if out.Stored, err = storeSign(tx, g, now); err != nil || !out.Stored || in.State != sched.Awaiting {
+		if out.Stored, err = storeSign(tx, g, now); err != nil || !out.Stored {
+			return err
+		}
+		if err := noteProgress(tx, g, now); err != nil || in.State != sched.Awaiting {
 			return err
 		}
 		return d.putOff(tx, in, now)

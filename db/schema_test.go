@@ -102,6 +102,7 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"host_gates":        {"unique (host)"},
 		"attempt_shards":    {"unique (instance_id, attempt, shard)", "(started_at)"},
 		"attempt_logs":      {"unique (instance_id, attempt, seq)", "(at)"},
+		"attempt_notes":     {"unique (instance_id, attempt, source, seq)", "(at)"},
 		"attempts":          {"unique (instance_id, no)", "(task_id, ended_at)", "(ended_at)", "(fingerprint, ended_at)"},
 		"dead_letters":      {"unique (task_id, biz_id)", "(team_id, status, id)", "(fingerprint, id)", "(opened_at)", "(closed_at)"},
 		"missed_ranges":     {"unique (task_id, reason, from_slot)", "(task_id, to_slot)"},

@@ -90,6 +90,9 @@ func attemptChecks() []check {
 			"SELECT a.instance_id AS id, a.task_version AS detail FROM attempts a LEFT JOIN task_versions v ON v.task_id=a.task_id AND v.version=a.task_version WHERE v.task_id IS NULL"},
 		{"attempt-stray", "attempt", "its instance is gone",
 			"SELECT a.instance_id AS id, a.no AS detail FROM attempts a LEFT JOIN instances i ON i.id=a.instance_id WHERE i.id IS NULL"},
+		{"log-stray", "attempt", "something is kept of what it printed or said, and it is gone",
+			"SELECT l.instance_id AS id, l.attempt AS detail FROM attempt_logs l LEFT JOIN attempts a ON a.instance_id=l.instance_id AND a.no=l.attempt WHERE a.no IS NULL GROUP BY l.instance_id, l.attempt" +
+				" UNION SELECT n.instance_id AS id, n.attempt AS detail FROM attempt_notes n LEFT JOIN attempts a ON a.instance_id=n.instance_id AND a.no=n.attempt WHERE a.no IS NULL GROUP BY n.instance_id, n.attempt"},
 		{"no-proof", "attempt", "it succeeded without a 2xx answer",
 			"SELECT a.instance_id AS id, a.status_code AS detail FROM attempts a WHERE a.outcome='succeeded' AND a.status_code<>0 AND a.status_code NOT BETWEEN 200 AND 299"},
 	}

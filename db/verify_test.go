@@ -162,6 +162,8 @@ func TestEachPlantedFaultTurnsItsCheckRed(t *testing.T) {
 		"work that goes on told to stop":        {"cancel-call", plant{"INSERT INTO cancel_calls (instance_id, attempt, task_id, task_version, noted_at, asked_at, due_at) SELECT id, 1, task_id, 1, 1, 1, 1 FROM instances WHERE id=?", onRunning}},
 		"a word to stop that nobody sends":      {"cancel-call", plant{"INSERT INTO cancel_calls (instance_id, attempt, task_id, task_version, noted_at, asked_at, due_at) SELECT id, 1, task_id, 1, 1, 1, NULL FROM instances WHERE id=?", onLost}},
 		"an attempt without an instance":        {"attempt-stray", plant{"DELETE FROM instances WHERE id=?", onFinished}},
+		"output of an attempt that is gone":     {"log-stray", plant{"INSERT INTO attempt_logs (instance_id, attempt, seq, at, body) VALUES (?,9,1,1,'x')", onFinished}},
+		"words of an attempt that is gone":      {"log-stray", plant{"INSERT INTO attempt_notes (instance_id, attempt, source, seq, at) VALUES (?,9,'progress',1,1)", onFinished}},
 		"a spec that nobody can read":           {"task-spec", plant{"UPDATE tasks SET next_fire_at=NULL, spec='{' WHERE id=?", slots}},
 		"an audit row that was changed":         {"audit", plant{"UPDATE audit_log SET actor_name='nobody' WHERE id=2", none}},
 		"non-idempotent work sent twice":        {"sent-again", plant{"UPDATE task_versions SET spec=REPLACE(spec, '\"unsafe\":true', '\"unsafe\":false') WHERE task_id=?", id(func(w world) any { return w.careful.ID })}},

@@ -89,7 +89,7 @@ func (s *Shell) Execute(ctx context.Context, call sched.Call) sched.Result {
 		Store: s.o.Outputs, InstanceID: call.InstanceID, Attempt: call.Attempt,
 		Kept: s.o.Shell.Kept(), Secrets: secrets, Now: s.o.Now, Log: s.o.Log,
 	})
-	job.Output = out
+	job.Output, job.Errors = &out.out, &out.errs
 	stop := out.follow(ctx)
 	exit := s.run.Run(ctx, job)
 	stop()

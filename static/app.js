@@ -158,6 +158,10 @@
   if (live) {
     var every = Number(live.dataset.axLive) * 1000;
     if (every > 0) setInterval(function () { if (!paused && !busy()) refresh(); }, every);
+    /* A log that goes on is asked for more often than the page. */
+    if (every > 0) setInterval(function () {
+      if (!paused && one('[data-ax-follow]') && !busy()) doc.body.dispatchEvent(new CustomEvent('ax-follow'));
+    }, 500);
     live.addEventListener('click', function (e) {
       e.preventDefault();
       paused = !paused;

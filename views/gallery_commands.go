@@ -1,7 +1,6 @@
 package views
 
 import (
-	"strings"
 	"time"
 
 	"ax/app/fault"
@@ -45,13 +44,7 @@ func commandPage(running bool) InstancePage {
 		v.Attempts[0].Executor = string(sched.TargetShell)
 	}
 	v.Task.Spec.Target = shownCommand()
-	lines := strings.Repeat("closing shop 0042: 118 orders, 3 refunds 门店结账\n", 30)
-	return InstancePage{
-		View: v, Nodes: runNodes(), Runs: stripRuns(), Again: []sched.Instance{v.Instance}, MayCancel: true, Whole: !running,
-		Output: sched.Output{Attempt: 1, Stretches: []sched.Stretch{
-			{Seq: 1, Text: "begin <b>2026-12-02</b>\n"}, {Seq: sched.OutputTail, Skipped: 8_875_824, Text: lines + "shop 0117 has no cash report\n"},
-		}},
-	}
+	return InstancePage{View: v, Nodes: runNodes(), Runs: stripRuns(), Again: []sched.Instance{v.Instance}, MayCancel: true, Log: commandLog(running)}
 }
 
 func waitingCommand() sched.InstanceView {

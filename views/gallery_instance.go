@@ -24,7 +24,7 @@ func instanceExamples() []Example {
 	failed.Open = new(taskIncident())
 	looking := page(runningView())
 	looking.MayCancel = false
-	return []Example{
+	return append(logExamples(), []Example{
 		{Name: "instance-message", Component: Instance(messagePage())},
 		{Name: "instance-command", Component: Instance(commandPage(false))},
 		{Name: "instance-command-running", Component: Instance(commandPage(true))},
@@ -47,7 +47,7 @@ func instanceExamples() []Example {
 		{Name: "instance-lost", Component: Instance(page(lostView()))},
 		{Name: "instance-skipped", Component: Instance(page(skippedView()))},
 		{Name: "instance-cancel-refused", Component: Instance(refused)},
-	}
+	}...)
 }
 
 func unservedPage(p InstancePage, labels sched.Labels) InstancePage {

@@ -26,8 +26,8 @@ type InstancePage struct {
 	Open   *alert.Incident           // that it belongs to, while that is open; nil: none
 
 	Progress []sched.Progress // what targets said, by attempt
-	Output   sched.Output     // of the last attempt that ran a command
-	Whole    bool             // more of it than its last lines
+	Log      sched.LogPage    // of the attempt that is shown; Attempt 0: there is none yet
+	Ask      LogAsk           // what of it was asked for
 
 	Shards []sched.ShardRun // of a broadcast, the latest attempt first
 

@@ -41,6 +41,8 @@ type book struct {
 	canceled CancelResult
 	received Received
 	signs    []Sign
+	refused  []string
+	shelf    logShelf
 	fail     map[string]error
 	labels   Labels // that instances' messages need
 }
@@ -180,8 +182,23 @@ func (b *book) InstanceView(ctx context.Context, id string) (InstanceView, error
 	return InstanceView{Instance: in}, err
 }
 
-func (b *book) Output(context.Context, string, int, int) (Output, error) {
-	return Output{Stretches: []Stretch{{Text: "done"}}}, nil
+func (b *book) Output(ctx context.Context, id string, attempt, limit int) (Output, error) {
+	return b.shelf.Output(ctx, id, attempt, limit)
+}
+
+func (b *book) Stretches(ctx context.Context, id string, attempt, from, n int) ([]Stretch, error) {
+	return b.shelf.Stretches(ctx, id, attempt, from, n)
+}
+
+func (b *book) LogParts(ctx context.Context, id string, attempt int, after int64, n int) (LogParts, error) {
+	return b.shelf.LogParts(ctx, id, attempt, after, n)
+}
+
+func (b *book) LogMark(context.Context, string, int) (string, error) { return "", nil }
+
+func (b *book) NoteRefused(_ context.Context, _ Report, why string, _ time.Time) error {
+	b.refused = append(b.refused, why)
+	return nil
 }
 
 func (b *book) Instances(_ context.Context, f InstanceFilter, p PageRequest) (PageOf[Instance], error) {

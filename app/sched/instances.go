@@ -2,6 +2,7 @@ package sched
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"ax/app/access"
@@ -48,7 +49,8 @@ type instanceStore interface {
 	Progress(ctx context.Context, instanceID string) ([]Progress, error)
 	Sign(ctx context.Context, g Sign, now time.Time) (Signed, error)
 	Wake(ctx context.Context, taskID int64, now time.Time) (Message, bool, error)
-	Output(ctx context.Context, instanceID string, attempt, limit int) (Output, error)
+	NoteRefused(ctx context.Context, r Report, why string, now time.Time) error
+	logStore
 }
 
 // hinter tells the nodes that a call is to be canceled; the ledger holds the
@@ -144,6 +146,11 @@ func (s *Instances) Receive(ctx context.Context, r Report) (Received, error) {
 	}
 	r.Message = OneLine(r.Message)
 	got, err := s.store.Receive(ctx, r, s.clock.Now())
+	if text, ok := fault.TextOf(err); ok && fault.KindOf(err) == fault.KindConflict {
+		if failed := s.store.NoteRefused(ctx, r, text.String(), s.clock.Now()); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}
 	if err == nil {
 		err = fail.At("receipt.stored")
 	}

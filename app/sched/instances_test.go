@@ -72,6 +72,7 @@ func TestAReportFreesAPlace(t *testing.T) {
 			require.Equal(t, c.received, got)
 			require.Equal(t, c.woken, o.woken)
 			require.Equal(t, "a b", o.reports[0].Message)
+			require.Equal(t, c.err != nil, len(o.refused) == 1)
 		})
 	}
 }

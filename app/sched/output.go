@@ -14,12 +14,21 @@ const OutputTail = 1_000_000
 // OutputStretch is at most so many bytes of text.
 const OutputStretch = 16 << 10
 
+// What stands in a Stretch between text of the one source and of the other.
+// Neither is ever printed: control characters are taken out.
+const (
+	OutMark byte = 0x0f // standard output follows; so a text begins
+	ErrMark byte = 0x0e // standard error follows
+)
+
 // Stretch is a part of what an attempt printed, in whole lines where it can be.
 type Stretch struct {
+	// Seq orders stretches. From OutputTail on it counts the lines of the last
+	// part before it.
 	Seq     int
 	At      time.Time
-	Skipped int64 // bytes between the one before and this that were not kept
-	Text    string
+	Skipped int64  // bytes between the one before and this that were not kept
+	Text    string // with OutMark and ErrMark between sources
 }
 
 // Output is what is kept of what an attempt printed, or the end of that.
@@ -45,13 +54,4 @@ func (s *Instances) Progress(ctx context.Context, by access.Actor, in Instance) 
 		return nil, err
 	}
 	return s.store.Progress(ctx, in.ID)
-}
-
-// Output of an attempt: its last few stretches, or all when limit is 0. It is
-// empty when nothing was printed. Faults: NotFound.
-func (s *Instances) Output(ctx context.Context, by access.Actor, in Instance, attempt, limit int) (Output, error) {
-	if err := by.Check(access.Read, in.TeamID); err != nil {
-		return Output{}, err
-	}
-	return s.store.Output(ctx, in.ID, attempt, limit)
 }

@@ -34,8 +34,16 @@ func deeds() map[string]struct {
 			_, err := o.instances.Get(ctx, by, id)
 			return err
 		}},
-		"see an output": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {
-			_, err := o.instances.Output(ctx, by, Instance{ID: id, TeamID: shop}, 1, 0)
+		"see a log": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {
+			_, err := o.instances.Log(ctx, by, logged(o), LogQuery{Attempt: 1, Limit: 1})
+			return err
+		}},
+		"see whether a log moved": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {
+			_, err := o.instances.LogMark(ctx, by, logged(o), 1)
+			return err
+		}},
+		"see the end of a log": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {
+			_, err := o.instances.LogTail(ctx, by, logged(o), LogQuery{Attempt: 1, Limit: 1}, 1)
 			return err
 		}},
 		"see a letter": {access.Viewer, func(ctx context.Context, o *office, by access.Actor) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,11 +32,11 @@ type run struct {
 	cgroup string
 	cgfd   *os.File // nil: no cgroup
 	cmd    *exec.Cmd
-	pid    int    // leader of its session and group; 0: not started
-	began  uint64 // of the leader
-	out    *os.File
-	in     *os.File // nil: nothing to read
-	read   chan struct{}
+	pid    int        // leader of its session and group; 0: not started
+	began  uint64     // of the leader
+	out    []*os.File // what it prints to
+	in     *os.File   // nil: nothing to read
+	read   sync.WaitGroup
 }
 
 // Run runs the command to its end, or ends it when ctx does: TERM to all of
@@ -45,7 +46,7 @@ func (s *Shell) Run(ctx context.Context, job Job) Exit {
 		return Exit{Err: err, Code: -1}
 	}
 	start := s.s.Now()
-	r := &run{sh: s, job: job, read: make(chan struct{})}
+	r := &run{sh: s, job: job}
 	if err := r.start(ctx); err != nil {
 		r.end()
 		return Exit{Err: err, Code: -1, Cut: ctx.Err() != nil}
@@ -64,12 +65,22 @@ func (r *run) start(ctx context.Context) error {
 	if err := r.prepare(); err != nil {
 		return err
 	}
-	outW, inR, err := r.pipes()
+	outW, err := r.outPipe(r.job.Output)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = outW.Close() }()
-	go r.copyOut()
+	errW := outW
+	if r.job.Errors != nil {
+		if errW, err = r.outPipe(r.job.Errors); err != nil {
+			return err
+		}
+		defer func() { _ = errW.Close() }()
+	}
+	inR, err := r.inPipe()
+	if err != nil {
+		return err
+	}
 	if inR != nil {
 		defer func() { _ = inR.Close() }()
 	}
@@ -80,7 +91,7 @@ func (r *run) start(ctx context.Context) error {
 	}
 	r.cmd = &exec.Cmd{
 		Path: path, Args: args, Env: environment(r.job, r.folder), Dir: r.folder,
-		Stdout: outW, Stderr: outW,
+		Stdout: outW, Stderr: errW,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: as},
 	}
 	if inR != nil {
@@ -121,21 +132,29 @@ func (r *run) prepare() error {
 	return err
 }
 
-func (r *run) pipes() (outW, inR *os.File, err error) {
-	if r.out, outW, err = os.Pipe(); err != nil {
-		r.out = nil
-		return nil, nil, fmt.Errorf("make the pipe of the output: %w", err)
+// outPipe is a pipe of which what comes is given to the writer.
+func (r *run) outPipe(to io.Writer) (*os.File, error) {
+	from, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("make a pipe of the output: %w", err)
 	}
+	r.out = append(r.out, from)
+	r.read.Go(func() { _, _ = io.Copy(onlyWriter{to}, from) })
+	return w, nil
+}
+
+// inPipe is the pipe of the input; nil: there is none.
+func (r *run) inPipe() (*os.File, error) {
 	if r.job.Stdin == nil {
-		return outW, nil, nil
+		return nil, nil //nolint:nilnil // no input is no fault
 	}
-	if inR, r.in, err = os.Pipe(); err != nil {
-		_ = outW.Close()
-		_ = r.out.Close()
-		r.out = nil
-		return nil, nil, fmt.Errorf("make the pipe of the input: %w", err)
+	var from *os.File
+	var err error
+	if from, r.in, err = os.Pipe(); err != nil {
+		r.in = nil
+		return nil, fmt.Errorf("make the pipe of the input: %w", err)
 	}
-	return outW, inR, nil
+	return from, nil
 }
 
 // spawn starts the command and notes it. The lock keeps it from being taken
@@ -190,11 +209,6 @@ func (r *run) argv() (path string, args []string) {
 		set += fmt.Sprintf("{ ulimit -p %d 2>/dev/null || ulimit -u %d; } && ", pids, pids)
 	}
 	return "/bin/sh", append([]string{"sh", "-c", set + `exec "$@"`, "sh"}, args...)
-}
-
-func (r *run) copyOut() {
-	defer close(r.read)
-	_, _ = io.Copy(onlyWriter{r.job.Output}, r.out)
 }
 
 // onlyWriter keeps io.Copy from splicing past the writer.
@@ -335,10 +349,12 @@ func (r *run) end() {
 	if r.in != nil {
 		_ = r.in.Close()
 	}
-	if r.out != nil {
-		_ = r.out.SetReadDeadline(deadlineIn(drained))
-		<-r.read
-		_ = r.out.Close()
+	for _, f := range r.out {
+		_ = f.SetReadDeadline(deadlineIn(drained))
+	}
+	r.read.Wait()
+	for _, f := range r.out {
+		_ = f.Close()
 	}
 	if r.cgfd != nil {
 		_ = r.cgfd.Close()

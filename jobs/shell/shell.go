@@ -22,7 +22,8 @@ type Job struct {
 	// found by it.
 	Mark   string
 	Stdin  []byte    // nil: there is nothing to read
-	Output io.Writer // standard output and error, in their order
+	Output io.Writer // standard output; and error, in their order, when Errors is nil
+	Errors io.Writer // standard error
 }
 
 // Exit is how a run ended. By then nothing of it is alive.
