@@ -316,7 +316,7 @@ func (b *claimBatch) decide() error {
 	for _, c := range claims {
 		t := b.tasks[c.taskID]
 		c.got.Task = t.Task
-		view := sched.ClaimView{Instance: c.got.Instance, Task: t.Task, NodeGone: c.nodeGone, Elsewhere: c.request.Cannot == t.Spec.Target.Kind}
+		view := sched.ClaimView{Instance: c.got.Instance, Task: t.Task, NodeGone: c.nodeGone, Elsewhere: c.request.Cannot == t.Spec.Target.Kind, Ready: c.request.Ready}
 		if t.limited() {
 			n := t.begun(c)
 			view.Started, view.Busy, view.BusyWith = n.Started, n.Busy, string(n.BusyWith)

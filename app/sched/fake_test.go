@@ -40,6 +40,8 @@ type ledger struct {
 	settled     Settled
 	backs       []Settlement
 	woken       []int64
+	probing     Probing // before each of probed
+	probed      []Probed
 	running     []string // answer of CancelOthers
 	canceledFor []string
 	wakes       *Message

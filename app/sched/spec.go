@@ -17,6 +17,7 @@ type TaskSpec struct {
 	Schedule ScheduleSpec    `json:"schedule"`
 	Target   TargetSpec      `json:"target"`
 	Policy   PolicySpec      `json:"policy"`
+	Hooks    *Hooks          `json:"hooks,omitempty" doc:"What is asked before a run and who is told after it"`
 	Queue    string          `json:"queue,omitempty"`
 	Payload  json.RawMessage `json:"payload,omitempty" doc:"JSON that the target gets"`
 	Enabled  *bool           `json:"enabled,omitempty" doc:"Left out: true for a new task, unchanged for an old one"`
@@ -123,7 +124,7 @@ func (t Task) Written(team string) TaskSpec {
 			AwaitSeconds: orNone(p.AwaitSeconds), HeartbeatSeconds: orNone(p.HeartbeatSeconds),
 			Retry: &RetrySpec{Kind: p.Retry.Kind, Max: &p.Retry.Max, DelaysSeconds: p.Retry.DelaysSeconds, Unsafe: p.Retry.Unsafe},
 		},
-		Queue: t.Queue, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
+		Hooks: t.Spec.Hooks, Queue: t.Queue, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
 	}
 }
 

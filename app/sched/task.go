@@ -49,6 +49,7 @@ type Spec struct {
 	Target   Target          `json:"target"`
 	Policy   Policy          `json:"policy"`
 	Payload  json.RawMessage `json:"payload,omitempty"`
+	Hooks    *Hooks          `json:"hooks,omitempty"`
 }
 
 // TargetKind says how a target is called.

@@ -70,6 +70,7 @@ func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
 		Schedule: bad.schedule(w.Schedule, old, now),
 		Target:   bad.target(w.Target),
 		Payload:  bad.payload("payload", w.Payload),
+		Hooks:    bad.hooks(w.Hooks),
 	}
 	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
 	bad.httpLimits(t.Spec.Target.HTTP, t.Spec.Policy)
