@@ -97,6 +97,8 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"executors":         {"unique (team_id, name, address)", "(beat_at)"},
 		"token_executors":   {"unique (token_id, name)"},
 		"executor_tasks":    {"unique (task_id)", "(name, task_id)"},
+		"hook_probes":       {"unique (instance_id)", "(last_at)"},
+		"task_hooks":        {"unique (task_id, channel_id, told_on)", "(channel_id, task_id)"},
 		"attempt_shards":    {"unique (instance_id, attempt, shard)", "(started_at)"},
 		"attempt_logs":      {"unique (instance_id, attempt, seq)", "(at)"},
 		"attempts":          {"unique (instance_id, no)", "(task_id, ended_at)", "(ended_at)", "(fingerprint, ended_at)"},

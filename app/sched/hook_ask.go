@@ -89,6 +89,12 @@ func (h BeforeHook) After(p Probing, a Probed) (Probing, ProbeEnd) {
 	return p, ProbeEnd{Due: p.NextAt}
 }
 
+// ready tells whether the answer means so. A 202 does only where its status is
+// one that does: here it promises nothing for later.
+func (h BeforeHook) ready(r Result) bool {
+	return r.Outcome == OutcomeSucceeded || r.Outcome == OutcomeAccepted && h.target().HTTP.Accepts(r.StatusCode)
+}
+
 // notReady says what the hook answered, for the reason of an end.
 func (h BeforeHook) notReady(a ProbeAnswer) string {
 	address, _, _ := strings.Cut(h.URL, "?")

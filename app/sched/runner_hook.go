@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -62,10 +63,10 @@ func (r *Runner) ask(ctx context.Context, job run) (ready bool, a Answer) {
 		return false, r.soon() // this process ends; the next one asks
 	}
 	now := r.clock.Now()
-	p := Probed{InstanceID: in.ID, Hook: hook, Now: now, Ready: res.Outcome == OutcomeSucceeded || res.Outcome == OutcomeAccepted}
+	p := Probed{InstanceID: in.ID, Hook: hook, Now: now, Ready: hook.ready(res)}
 	p.Answer = ProbeAnswer{At: began, Status: res.StatusCode, Took: now.Sub(began)}
 	if !p.Ready {
-		p.Answer.Said = clippedTo(res.Error, maxSaid)
+		p.Answer.Said = clippedTo(cmp.Or(res.Error, fmt.Sprintf("answered %d", res.StatusCode)), maxSaid)
 	}
 	end, err := r.store.Probed(ctx, p)
 	switch {

@@ -27,8 +27,8 @@ func newHooked(t *testing.T) *worker {
 }
 
 func TestAHookThatSaysReadyLetsTheInstanceBegin(t *testing.T) {
-	for name, o := range map[string]Outcome{"200": OutcomeSucceeded, "202": OutcomeAccepted} {
-		t.Run(name, func(t *testing.T) {
+	for status, o := range map[int]Outcome{200: OutcomeSucceeded, 202: OutcomeAccepted} {
+		t.Run(string(o), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newHooked(t)
 				w.hook.do = func(ctx context.Context, c Call) Result {
@@ -36,7 +36,7 @@ func TestAHookThatSaysReadyLetsTheInstanceBegin(t *testing.T) {
 					left, ok := ctx.Deadline()
 					require.True(t, ok)
 					require.Equal(t, 5*time.Second, time.Until(left))
-					return Result{Outcome: o, StatusCode: 200}
+					return Result{Outcome: o, StatusCode: status}
 				}
 				require.Equal(t, Answer{}, w.run(t.Context()))
 				require.Len(t, w.target.calls, 1)
@@ -51,6 +51,16 @@ func TestAHookThatSaysReadyLetsTheInstanceBegin(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestA202OutsideOfTheStatusesIsNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newHooked(t)
+		w.task.Spec.Hooks.Before.Statuses = "200"
+		w.hook.do = func(context.Context, Call) Result { return Result{Outcome: OutcomeAccepted, StatusCode: 202} }
+		require.True(t, w.run(t.Context()).Again)
+		require.Equal(t, "answered 202", w.ledger.probed[0].Answer.Said)
+	})
 }
 
 func TestAHookThatIsNotReadySendsTheMessageBack(t *testing.T) {
