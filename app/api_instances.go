@@ -75,6 +75,7 @@ type wholeInstance struct {
 	InstanceBody
 	Payload    json.RawMessage `json:"payload,omitempty" doc:"Of this request; left out: the task's"`
 	DeadLetter *int64          `json:"dead_letter" doc:"Id of the business action's dead letter; null: none"`
+	Hook       *hookBody       `json:"hook,omitempty" doc:"What its hook was asked before it began; left out: nothing"`
 	Attempts   []attemptBody   `json:"attempts" nullable:"false"`
 	Events     []eventBody     `json:"events" nullable:"false" doc:"What states and times can't tell"`
 }
@@ -109,7 +110,7 @@ type eventBody struct {
 func wholeShape(v sched.InstanceView) wholeInstance {
 	out := wholeInstance{
 		InstanceBody: instanceShape(v.Instance, v.Task.Code), Payload: v.Payload,
-		Attempts: make([]attemptBody, len(v.Attempts)), Events: make([]eventBody, len(v.Events)),
+		Hook: hookShape(v.Probing), Attempts: make([]attemptBody, len(v.Attempts)), Events: make([]eventBody, len(v.Events)),
 	}
 	if v.Letter != 0 {
 		out.DeadLetter = &v.Letter

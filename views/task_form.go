@@ -27,6 +27,7 @@ type TaskFormPage struct {
 	Shell     ShellChoice
 	Executors []ExecutorOption // of the team
 	Brokers   []BrokerChoice   // that a message may go to
+	Channels  []HookChannel    // that hooks may name
 	Preview   TaskPreview
 	// Changed is set when somebody saved after the form was opened: Stored is
 	// theirs then, Theirs are its fields, and Mine what the form would make of

@@ -19,8 +19,10 @@ type TaskPage struct {
 	Last   []sched.Instance // the latest, newest first
 	Coming sched.Coming
 	Alerts TaskAlerts
-	May    TaskRights
-	Audit  string // the task in the audit; "" when the viewer may not read that
+	// Channels that hooks of the team can name.
+	Channels []HookChannel
+	May      TaskRights
+	Audit    string // the task in the audit; "" when the viewer may not read that
 	// AllVersions lists as many as there may be, instead of the latest.
 	AllVersions bool
 }

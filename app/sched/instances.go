@@ -27,7 +27,8 @@ type InstanceView struct {
 	Task     Task
 	Attempts []Attempt
 	Events   []InstanceEvent
-	Letter   int64 // its dead letter; 0: none
+	Letter   int64    // its dead letter; 0: none
+	Probing  *Probing // of its hook; nil: none was asked
 }
 
 // CancelResult says what a cancel did.
