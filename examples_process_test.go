@@ -63,10 +63,11 @@ func (s *script) says(words string) {
 	require.Eventually(s.t, func() bool { return strings.Contains(s.log.String(), words) }, 20*time.Second, 20*time.Millisecond, "%s", &s.log)
 }
 
-// executor starts the example executor with a token that is bound to its name.
-func (a *ax) executor(name string) *script {
+// executor starts the example executor with a token of the team that is bound
+// to its name.
+func (a *ax) executor(team, name string) *script {
 	a.t.Helper()
-	token := a.say("", "token", "create", "--team", "default", "--role", "operator", "--name", name, "--executors", name)
+	token := a.say("", "token", "create", "--team", team, "--role", "operator", "--name", name, "--executors", name)
 	s := python(a.t, []string{"AX_URL=http://" + a.addr, "AX_TOKEN=" + token, "AX_SIGNING_KEY=" + a.say("", "signing-key")}, "executor.py", "--name", name)
 	s.says("registered ")
 	return s
@@ -86,7 +87,7 @@ func TestAServiceInPythonIsAnExecutor(t *testing.T) {
 	a := newAx(t, plainAx.build(t))
 	a.start()
 	a.prepare()
-	s := a.executor("billing")
+	s := a.executor("default", "billing")
 	a.task("close", "", calls("billing", "close-day", "round_robin"))
 	require.NoError(t, a.trigger("close", "day-1", nil))
 	a.settles("close", map[string]int{"succeeded": 1}, 30*time.Second)
@@ -114,7 +115,7 @@ func TestABroadcastOutlivesAServiceThatIsKilled(t *testing.T) {
 	a := newAx(t, plainAx.build(t))
 	a.start()
 	a.prepare()
-	one, two := a.executor("billing"), a.executor("billing")
+	one, two := a.executor("default", "billing"), a.executor("default", "billing")
 	a.task("refresh", "", calls("billing", "refresh", "broadcast"), func(w map[string]any) {
 		w["policy"] = map[string]any{"idempotent": true, "retry": map[string]any{"kind": "steps", "max": 1, "delays_seconds": []int{16}}}
 	})

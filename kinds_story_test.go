@@ -4,14 +4,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"ax/jobs"
 )
 
 // kinds is an installation on which a task of each kind is made in a browser.
@@ -46,13 +50,39 @@ func reporter(t *testing.T) *sink {
 	return newSink(t, func(c sinkCall, w http.ResponseWriter) {
 		url, token := c.Header.Get("Ax-Receipt-Url"), c.Header.Get("Ax-Receipt-Token")
 		w.WriteHeader(http.StatusAccepted)
-		go func() {
-			resp, err := http.Post(url, "application/json", bytes.NewReader(fmt.Appendf(nil, `{"token":%q,"outcome":"succeeded","message":"41 rows"}`, token)))
-			if err == nil {
-				_ = resp.Body.Close()
-			}
-		}()
+		go finish(url, token)
 	})
+}
+
+// finish sends the receipt of a success.
+func finish(url, token string) {
+	resp, err := http.Post(url, "application/json", bytes.NewReader(fmt.Appendf(nil, `{"token":%q,"outcome":"succeeded","message":"41 rows"}`, token)))
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+}
+
+// broker makes one with a worker behind it, which reports the end of each
+// message that it takes.
+func (k kinds) broker() {
+	k.t.Helper()
+	streams, err := jobs.OpenStreams()
+	require.NoError(k.t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	var worker sync.WaitGroup
+	k.t.Cleanup(func() { stop(); worker.Wait(); require.NoError(k.t, streams.Close()) })
+	worker.Go(func() {
+		for {
+			m, err := streams.Take(ctx, "orders")
+			if err != nil {
+				return
+			}
+			finish(m["ax-receipt-url"], m["ax-receipt-token"])
+		}
+	})
+	k.call("POST", "/brokers", map[string]any{
+		"name": "warehouse", "kind": "redis", "address": "redis://" + streams.Addr(), "password": streams.Password(), "places": []string{"orders 1000"},
+	}, http.StatusCreated)
 }
 
 // A task of each kind is made on the form, runs, and is on its pages what it is.
@@ -72,4 +102,10 @@ func TestATaskOfEachKindInABrowser(t *testing.T) {
 	k.make("kind.receipt", map[string]string{"target.kind": "http", "target.url": reporter(t).URL})
 	k.make("kind.command", map[string]string{"target.kind": "shell", "target.command": script, "payload": `{"day":7}`})
 	require.Contains(t, k.eval("document.querySelector('[data-test=output]').innerText"), `{"day":7}`)
+
+	a.executor("payments", "billing")
+	k.make("kind.executor", map[string]string{"target.kind": "http", "target.executor": "billing/close-day", "target.route": "least_busy"})
+	require.Equal(t, "billing", k.eval("document.querySelector('[data-test=executor]').innerText"))
+	k.broker()
+	k.make("kind.message", map[string]string{"target.kind": "mq", "target.broker": "warehouse", "target.stream": "orders"})
 }

@@ -244,11 +244,16 @@ func (c *cli) demo(ctx context.Context) error {
 		return err
 	}
 	defer target.Close()
+	streams, err := jobs.OpenStreams()
+	if err != nil {
+		return err
+	}
+	defer streams.Close()
 	s := newServer(cfg, newLog(cfg, os.Stderr), os.Stdout)
 	s.ready = func(ctx context.Context, p *parts) error {
 		return demo.House{
-			People: p.people, Tasks: p.tasks, Alerts: p.alerts, Cases: p.ledger, By: command.Actor(),
-			Base: target.URL(), Commands: commands, NewID: newID, Now: p.clock.Now, Out: os.Stdout,
+			People: p.people, Brokers: p.brokers, Tasks: p.tasks, Alerts: p.alerts, Cases: p.ledger, By: command.Actor(),
+			Target: target, Messages: streams, Console: "http://" + p.cfg.HTTP.Addr, Commands: commands, NewID: newID, Now: p.clock.Now, Out: os.Stdout,
 		}.Furnish(ctx)
 	}
 	return s.run(ctx)

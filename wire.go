@@ -159,6 +159,11 @@ func (p *parts) worker() *jobs.Worker {
 	})
 }
 
+// canceler makes the part that tells targets to stop.
+func (p *parts) canceler() *sched.Canceler {
+	return sched.NewCanceler(p.ledger, jobs.Cancels{HTTP: p.http, MQ: p.mq}, p.clock, p.log)
+}
+
 // loops are the periodic works of the scheduler role.
 func (p *parts) loops() []jobs.Loop {
 	queues := jobs.Queues(p.cfg.Worker.Queues)
@@ -195,7 +200,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
 		{Name: "digests", Spec: "*/10 * * * *", Run: p.telling.Digest},
 		{Name: "prune-alerts", Spec: "27 * * * *", Run: func(ctx context.Context) error {
-			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()), p.ledger.PruneProgress(ctx, p.clock.Now()), p.ledger.PruneProbes(ctx, p.clock.Now()), p.ledger.PruneExecutors(ctx, p.clock.Now()))
+			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()), p.ledger.PruneProgress(ctx, p.clock.Now()), p.ledger.PruneProbes(ctx, p.clock.Now()), p.ledger.PruneCancels(ctx, p.clock.Now()), p.ledger.PruneExecutors(ctx, p.clock.Now()))
 		}},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},
 	}
@@ -218,6 +223,7 @@ func (p *parts) host(front *app.Front) jobs.Host {
 	}
 	if p.cfg.has("worker") {
 		h.Worker = p.worker()
+		h.Loops = append(h.Loops, jobs.Watched(p.tele.Loop, []jobs.Loop{{Name: "cancel-calls", Every: time.Second, Tick: p.canceler().Tick}})...)
 	}
 	if front != nil {
 		p.withFront(&h, front)

@@ -18,8 +18,9 @@ func (s *api) brokerOperations() {
 		method: http.MethodPost, path: "/brokers", id: "create-broker", tag: tagOperation, verb: access.ManageSecrets, status: http.StatusCreated,
 		conflicts: true, body: brokerSpec{},
 		example: `{"name": "shop-rabbit", "kind": "amqp", "address": "amqps://rabbit.example.com/shop", "user": "ax", "password": "a-good-password", "places": ["orders order.*", "orders refund.#"]}`,
-		summary: "Add a message broker to the token's team", about: "The account is kept sealed: no answer has it. A broker is changed, tested and removed on the team's page.",
+		summary: "Add a message broker to the token's team", about: "The account is kept sealed: no answer has it.",
 	}, (*api).createBroker)
+	s.oneBrokerOperations()
 }
 
 // brokerSpec is a broker as a caller writes it.
@@ -49,15 +50,13 @@ type brokerListOut struct {
 }
 
 func (s *api) listBrokers(ctx context.Context, k *call, _ *struct{}) (*brokerListOut, error) {
-	var items []brokerBody
-	for team := range k.actor.Roles { // of a token: one
-		list, err := s.brokers.List(ctx, k.actor, team)
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range list {
-			items = append(items, brokerShape(b))
-		}
+	list, err := s.brokers.List(ctx, k.actor, ownTeam(k.actor).ID)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]brokerBody, len(list))
+	for i, b := range list {
+		items[i] = brokerShape(b)
 	}
 	return &brokerListOut{Body: listPage(items, "")}, nil
 }
@@ -81,12 +80,9 @@ func (s *api) createBroker(ctx context.Context, k *call, _ *struct{}) (*brokerOu
 	if w.TLS {
 		in.TLS = "true"
 	}
-	for team := range k.actor.Roles { // of a token: one
-		made, err := s.brokers.Add(ctx, k.actor, access.Team{ID: team}, in)
-		if err != nil {
-			return nil, err
-		}
-		return &brokerOut{Body: brokerShape(made)}, nil
+	made, err := s.brokers.Add(ctx, k.actor, ownTeam(k.actor), in)
+	if err != nil {
+		return nil, err
 	}
-	return nil, access.NoObject()
+	return &brokerOut{Body: brokerShape(made)}, nil
 }

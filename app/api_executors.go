@@ -57,6 +57,7 @@ type executorBody struct {
 	Weight       int              `json:"weight"`
 	Version      string           `json:"version"`
 	Online       bool             `json:"online" doc:"It gets calls"`
+	Cancel       bool             `json:"cancel" doc:"It can be told to stop what it works on"`
 	Running      int              `json:"running" doc:"As it said with its last beat"`
 	Token        string           `json:"token" doc:"Name of the token that it registered with"`
 	RegisteredAt instant          `json:"registered_at" nullable:"false"`
@@ -67,7 +68,7 @@ type executorBody struct {
 func executorShape(e sched.ExecutorInfo, now time.Time) executorBody {
 	return executorBody{
 		ID: e.ID, Name: e.Name, Address: e.Address, TaskTypes: e.Types, Weight: e.Weight, Version: e.Version, Online: e.Online(now),
-		Running: e.Running, Token: e.Token, RegisteredAt: instant(e.RegisteredAt), BeatAt: instant(e.BeatAt), ClosedAt: instant(e.ClosedAt),
+		Cancel: e.Cancel, Running: e.Running, Token: e.Token, RegisteredAt: instant(e.RegisteredAt), BeatAt: instant(e.BeatAt), ClosedAt: instant(e.ClosedAt),
 	}
 }
 

@@ -78,6 +78,7 @@ type wholeInstance struct {
 	Hook       *hookBody       `json:"hook,omitempty" doc:"What its hook was asked before it began; left out: nothing"`
 	Attempts   []attemptBody   `json:"attempts" nullable:"false"`
 	Events     []eventBody     `json:"events" nullable:"false" doc:"What states and times can't tell"`
+	CancelCall *cancelCallBody `json:"cancel_call" doc:"What the target is told after the end: that the work is not wanted any more; null: nothing"`
 }
 
 // attemptBody is one try.
@@ -114,6 +115,9 @@ func wholeShape(v sched.InstanceView) wholeInstance {
 	}
 	if v.Letter != 0 {
 		out.DeadLetter = &v.Letter
+	}
+	if v.Told != nil {
+		out.CancelCall = new(cancelCallShape(*v.Told))
 	}
 	for i, a := range v.Attempts {
 		out.Attempts[i] = attemptBody{

@@ -83,6 +83,7 @@ func (s *api) receipt(k *call, in *receiptIn) (body []byte, attempt int, err err
 		no, ok := s.receipts.CheckReceipt(token, in.ID)
 		if !ok {
 			_ = s.strangers.take(who, now) // counted; the next look refuses
+			s.refusals.NoteForged(who, http.MethodPost, plain(k.c.Request.URL.Path))
 			return access.NoObject()
 		}
 		attempt = no

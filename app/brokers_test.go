@@ -140,3 +140,43 @@ func TestAMessageOfATaskInFormPageAndAPI(t *testing.T) {
 	require.Equal(t, []string{"target.exchange"}, h.api(access.Editor).wants(v1+"/tasks", body, 422).fields())
 	h.api(access.Editor).wants(v1+"/tasks", strings.ReplaceAll(body, "shop.close", "order.close"), 201)
 }
+
+// Over the API as on the page: another address needs the account again, a
+// broker that a task names stays, and no answer has the account.
+func TestABrokerIsKeptOverTheAPI(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.found()
+	h.broker()
+	owner := h.api(access.Owner)
+	const one = v1 + "/brokers/rabbit"
+	is := owner.json("PUT", one, `{"places": ["orders order.*", "orders refund.#"]}`)
+	require.Equal(t, http.StatusOK, is.status)
+	require.Contains(t, is.body, `"places":["orders order.*","orders refund.#"]`)
+	require.Contains(t, is.body, `"address":"amqp://rabbit.example.com:5672"`, "what is left out stays")
+	moved := owner.json("PUT", one, `{"address": "amqp://evil.example.com"}`)
+	require.Equal(t, http.StatusUnprocessableEntity, moved.status)
+	require.Equal(t, "password", moved.problem().Errors[0].Field)
+	require.Equal(t, http.StatusOK, owner.json("PUT", one, `{"address": "amqps://two.example.com", "user": "shop", "password": "canary-of-two"}`).status)
+	plain := owner.json("PUT", one, `{"tls": false}`)
+	require.Equal(t, http.StatusUnprocessableEntity, plain.status, "the account would go in the clear")
+
+	require.Equal(t, http.StatusNoContent, owner.json("POST", one+"/test", "").status)
+	h.probe.wrong = errors.New("404 no exchange 'orders'")
+	tested := owner.json("POST", one+"/test", "")
+	require.Equal(t, http.StatusUnprocessableEntity, tested.status)
+	require.Contains(t, tested.body, "404 no exchange 'orders'")
+
+	h.task("pay.out", func(s *sched.TaskSpec) {
+		s.Target = sched.TargetSpec{Kind: sched.TargetMQ, Broker: "rabbit", Exchange: "orders", RoutingKey: "order.close"}
+	})
+	used := owner.json("DELETE", one, "")
+	require.Equal(t, http.StatusConflict, used.status)
+	require.Contains(t, used.body, "pay.out")
+	require.Equal(t, http.StatusSeeOther, h.as("owner").post("/tasks/pay.out/archive", "reason", "over").status)
+	require.Equal(t, http.StatusNoContent, owner.json("DELETE", one, "").status)
+	require.Equal(t, http.StatusNotFound, owner.json("DELETE", one, "").status)
+	for _, text := range []string{is.body, moved.body, plain.body, tested.body, used.body, h.log.String()} {
+		require.NotContains(t, text, "canary")
+	}
+}

@@ -15,7 +15,7 @@ func (f *form) typedHTTP() views.HTTPValues {
 		Statuses: f.text("target.http.statuses"), Field: f.text("target.http.field"), Equals: f.text("target.http.equals"), Await: f.ticked("target.http.await"),
 		Redirects: f.text("target.http.redirects"),
 		Connect:   f.text("target.http.connect_seconds"), TLS: f.text("target.http.tls_seconds"), FirstByte: f.text("target.http.first_byte_seconds"),
-		CA: f.raw("target.http.ca"), ClientCert: f.text("target.http.client_cert"),
+		CA: f.raw("target.http.ca"), ClientCert: f.text("target.http.client_cert"), CancelURL: f.text("target.http.cancel_url"),
 	}
 }
 
@@ -23,7 +23,7 @@ func (f *form) typedHTTP() views.HTTPValues {
 // gathered in f.
 func (f *form) httpRules(v views.HTTPValues) *sched.HTTPRules {
 	r := &sched.HTTPRules{
-		Method: v.Method, Statuses: v.Statuses, Field: v.Field, Equals: v.Equals, Await: v.Await, ClientCert: v.ClientCert,
+		Method: v.Method, Statuses: v.Statuses, Field: v.Field, Equals: v.Equals, Await: v.Await, ClientCert: v.ClientCert, CancelURL: v.CancelURL,
 		CA: strings.TrimSpace(strings.ReplaceAll(v.CA, "\r\n", "\n")),
 	}
 	if strings.TrimSpace(v.Body) != "" {

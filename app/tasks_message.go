@@ -13,7 +13,7 @@ func (f *form) typedMessage() views.MQValues {
 	return views.MQValues{
 		Broker: f.text("target.broker"), Exchange: f.text("target.exchange"), RoutingKey: f.text("target.routing_key"),
 		Stream: f.text("target.stream"), Done: f.text("target.done"),
-		Headers: f.raw("target.message_headers"),
+		Headers: f.raw("target.message_headers"), CancelKey: f.text("target.cancel_routing_key"),
 	}
 }
 
@@ -21,7 +21,7 @@ func (f *form) typedMessage() views.MQValues {
 func (f *form) messageSpec(v views.MQValues) sched.TargetSpec {
 	return sched.TargetSpec{
 		Kind: sched.TargetMQ, Broker: v.Broker, Exchange: v.Exchange, RoutingKey: v.RoutingKey, Stream: v.Stream,
-		Done: sched.MQDone(v.Done), Headers: f.headers("target.headers", v.Headers),
+		Done: sched.MQDone(v.Done), CancelRoutingKey: v.CancelKey, Headers: f.headers("target.headers", v.Headers),
 	}
 }
 

@@ -221,6 +221,43 @@ func TestTheFirstRulesAreMadeOnce(t *testing.T) {
 	})
 }
 
+// A metric that a later release brings gets its first rules in every team that
+// has none of it, once.
+func TestANewMetricGetsItsFirstRules(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		ctx := t.Context()
+		one, two, own := dbtest.MakeTeam(t, d), dbtest.MakeTeam(t, d), dbtest.MakeTeam(t, d)
+		_, err := d.SeedHouseRules(ctx, t0)
+		require.NoError(t, err)
+		exec(t, d, "DELETE FROM settings WHERE name='alert.rules_known'") // of a release without the list and the two metrics
+		exec(t, d, "DELETE FROM alert_rules WHERE metric IN (?, ?) AND team_id<>?", alert.NoExecutor, alert.RedisEvicts, own.ID)
+		exec(t, d, "DELETE FROM alert_rules WHERE metric=? AND team_id=?", alert.OpenLetters, one.ID)                      // nobody wants it
+		exec(t, d, "UPDATE alert_rules SET metric=? WHERE metric=? AND team_id=?", alert.InARow, alert.NoExecutor, own.ID) // keeps the name
+		before := count(t, d, "alert_rules")
+		wrote := make([]bool, 3)
+		var done sync.WaitGroup
+		for i := range wrote {
+			done.Go(func() {
+				var err error
+				wrote[i], err = d.SeedHouseRules(ctx, later(60))
+				require.NoError(t, err)
+			})
+		}
+		done.Wait()
+		require.ElementsMatch(t, []bool{true, false, false}, wrote)
+		require.Equal(t, before+3, count(t, d, "alert_rules"), "two teams and the house")
+		for team, n := range map[int64]int{one.ID: 1, two.ID: 1, own.ID: 0} {
+			require.Equal(t, n, count(t, d, fmt.Sprintf("alert_rules WHERE metric='%s' AND team_id=%d", alert.NoExecutor, team)))
+		}
+		require.Equal(t, 1, count(t, d, fmt.Sprintf("alert_rules WHERE metric='%s' AND team_id=0", alert.RedisEvicts)))
+		require.Zero(t, count(t, d, fmt.Sprintf("alert_rules WHERE metric='%s' AND team_id=%d", alert.OpenLetters, one.ID)))
+		exec(t, d, "DELETE FROM alert_rules WHERE metric=?", alert.NoExecutor)
+		again, err := d.SeedHouseRules(ctx, later(120))
+		require.NoError(t, err)
+		require.False(t, again, "what was deleted stays away")
+	})
+}
+
 // Every rule that ax makes by itself is one that a person could have written.
 func TestTheFirstRulesPassTheirOwnChecks(t *testing.T) {
 	for _, team := range []int64{0, 7} {

@@ -28,16 +28,20 @@ func addRules(tx *gorm.DB, team int64, rules []alert.Rule, by string, now time.T
 	return tx.Create(&rows).Error
 }
 
-// SeedHouseRules makes the rules of the installation once, and those of teams
-// that were made before there were rules. What somebody deletes is not made
-// again. Several nodes may do it at once. It tells whether anything was written.
+// SeedHouseRules makes the rules of the installation once, those of teams that
+// were made before there were rules, and those of metrics that came later. What
+// somebody deletes is not made again. Several nodes may do it at once. It tells whether anything was written.
 func (d *DB) SeedHouseRules(ctx context.Context, now time.Time) (bool, error) {
 	var wrote bool
 	seed := func() error {
 		return d.tx(ctx, "seed the rules", func(tx *gorm.DB) error {
 			wrote = false
 			_, done, err := takeSetting(tx, "", rulesSeeded)
-			if err != nil || done {
+			if err != nil {
+				return err
+			}
+			if done {
+				wrote, err = seedNewRules(tx, d.dialect.forUpdate, now)
 				return err
 			}
 			wrote = true
@@ -59,24 +63,37 @@ func seedRules(tx *gorm.DB, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	by := alert.House()
+	if err := knowMetrics(tx, defaultMetrics()); err != nil {
+		return err
+	}
 	var teams []int64
 	q := "SELECT t.id FROM teams t LEFT JOIN alert_rules r ON r.team_id=t.id WHERE r.id IS NULL ORDER BY t.id"
 	if err := tx.Raw(q).Scan(&teams).Error; err != nil {
 		return err
 	}
 	for _, team := range teams {
-		if err := addRules(tx, team, alert.TeamDefaults(), by.Name, now); err != nil {
-			return err
-		}
-		if err := recordAudit(tx, seedEntry(by, team, alert.TeamDefaults(), now)); err != nil {
+		if err := seedTeam(tx, team, alert.TeamDefaults(), now); err != nil {
 			return err
 		}
 	}
-	if err := addRules(tx, 0, alert.HouseDefaults(), by.Name, now); err != nil {
+	return seedTeam(tx, 0, alert.HouseDefaults(), now)
+}
+
+// seedTeam makes rules of a team, 0 for the installation, with the audit.
+func seedTeam(tx *gorm.DB, team int64, rules []alert.Rule, now time.Time) error {
+	by := alert.House()
+	if err := addRules(tx, team, rules, by.Name, now); err != nil {
 		return err
 	}
-	return recordAudit(tx, seedEntry(by, 0, alert.HouseDefaults(), now))
+	return recordAudit(tx, seedEntry(by, team, rules, now))
+}
+
+// defaultMetrics are those that first rules are made of.
+func defaultMetrics() (out []string) {
+	for _, r := range append(alert.TeamDefaults(), alert.HouseDefaults()...) {
+		out = append(out, string(r.Metric))
+	}
+	return out
 }
 
 func seedEntry(by access.Actor, team int64, rules []alert.Rule, now time.Time) access.Entry {

@@ -107,6 +107,13 @@ func (d *DB) cancelWaiting(tx *gorm.DB, in sched.Instance, e access.Entry, now t
 		if err != nil {
 			return err
 		}
+		by := e.Actor.Name
+		if by == sched.ByOverlap {
+			by = ""
+		}
+		if err := d.tellTarget(tx, telling{in: in, reason: sched.BecauseCanceled, by: by, now: now}); err != nil {
+			return err
+		}
 	}
 	return d.endLetter(tx, in, sched.Canceled, "", now)
 }

@@ -63,6 +63,9 @@ func (d *DB) endAll(tx *gorm.DB, ends []ended) error {
 	if err := d.closeAttempts(tx, closings); err != nil {
 		return err
 	}
+	if err := d.tellTargets(tx, ends); err != nil {
+		return err
+	}
 	return d.endLetters(tx, ends)
 }
 

@@ -28,6 +28,7 @@ type executorRow struct {
 	RegisteredAt Millis
 	BeatAt       Millis
 	ClosedAt     Millis
+	Cancel       bool `gorm:"->;-:migration"` // of executor_cancels
 }
 
 // TableName is read by GORM.
@@ -36,7 +37,7 @@ func (executorRow) TableName() string { return "executors" }
 func (r executorRow) executor() (sched.ExecutorInfo, error) {
 	e := sched.ExecutorInfo{
 		ID: r.ID, TeamID: r.TeamID, Name: r.Name, Address: r.Address, Weight: r.Weight, Version: r.Version, Running: r.Running,
-		TokenID: r.TokenID, Token: r.TokenName, RegisteredAt: r.RegisteredAt.Time, BeatAt: r.BeatAt.Time, ClosedAt: r.ClosedAt.Time,
+		TokenID: r.TokenID, Token: r.TokenName, RegisteredAt: r.RegisteredAt.Time, BeatAt: r.BeatAt.Time, ClosedAt: r.ClosedAt.Time, Cancel: r.Cancel,
 	}
 	if err := json.Unmarshal([]byte(r.TaskTypes), &e.Types); err != nil {
 		return e, fmt.Errorf("types of executor %s: %w", r.ID, err)
@@ -71,6 +72,11 @@ func (d *DB) PutExecutor(ctx context.Context, e sched.ExecutorInfo, most int, en
 		}
 		if err := tx.Create(&r).Error; err != nil {
 			return err
+		}
+		if e.Cancel {
+			if err := tx.Exec("INSERT INTO executor_cancels (executor_id) VALUES (?)", e.ID).Error; err != nil {
+				return err
+			}
 		}
 		return recordAudit(tx, entry)
 	})
@@ -139,7 +145,7 @@ func (d *DB) ExecutorsOf(ctx context.Context, s access.Scope) ([]sched.ExecutorI
 
 func (d *DB) listExecutors(ctx context.Context, rest string, args ...any) ([]sched.ExecutorInfo, error) {
 	var rows []executorRow
-	if err := d.view(ctx).Raw("SELECT * FROM executors"+rest, args...).Scan(&rows).Error; err != nil {
+	if err := d.view(ctx).Raw("SELECT executors.*, c.executor_id IS NOT NULL AS cancel FROM executors LEFT JOIN executor_cancels c ON c.executor_id=executors.id"+rest, args...).Scan(&rows).Error; err != nil {
 		return nil, fmt.Errorf("list executors: %w", away(err))
 	}
 	out := make([]sched.ExecutorInfo, len(rows))
@@ -157,6 +163,9 @@ func (d *DB) listExecutors(ctx context.Context, rest string, args ...any) ([]sch
 func (d *DB) PruneExecutors(ctx context.Context, now time.Time) error {
 	return d.tx(ctx, "prune executors", func(tx *gorm.DB) error {
 		if err := tx.Exec("DELETE FROM executors WHERE beat_at<?", at(now.Add(-sched.ExecutorKept))).Error; err != nil {
+			return err
+		}
+		if err := tx.Exec("DELETE FROM executor_cancels WHERE executor_id NOT IN (SELECT id FROM executors)").Error; err != nil {
 			return err
 		}
 		return tx.Exec("DELETE FROM attempt_shards WHERE started_at<?", at(now.Add(-outputLife))).Error

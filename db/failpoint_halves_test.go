@@ -47,6 +47,9 @@ func halves() map[string]half {
 		"receipt.ended":              receiving(sched.OutcomeSucceeded),
 		"receipt.ended, a failure":   receiving(sched.OutcomeFailed),
 
+		"cancel.asked":              giving(false),
+		"cancel.asked, by a person": giving(true),
+
 		"raise.row":      raising,
 		"declare.judged": declaring,
 
@@ -71,6 +74,21 @@ func halves() map[string]half {
 		"rollup.hour":               rollingHours,
 		"sketch.minute":             sketching(180),
 		"sketch.hour":               sketching(3600 + 180),
+	}
+}
+
+// giving gives up accepted work whose target can be told.
+func giving(person bool) half {
+	return func(t *testing.T, d *db.DB) func() error {
+		c := running(t, d, dbtest.MakeTask(t, d, dbtest.Retries(0), tells), dbtest.MakeNode(t, d))
+		settle(t, d, c, accepted(), later(1))
+		return func() error {
+			if !person {
+				return d.EndAwaiting(t.Context(), held(c), later(90_000))
+			}
+			_, err := d.Cancel(t.Context(), c.Instance.ID, later(5), ask("instance.cancel"))
+			return err
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"ax/db/dbtest"
 )
 
-func tells(hooks ...sched.AfterHook) func(*sched.Task) {
+func hooksTelling(hooks ...sched.AfterHook) func(*sched.Task) {
 	return func(t *sched.Task) { t.Spec.Hooks = &sched.Hooks{After: hooks} }
 }
 
@@ -55,7 +55,7 @@ func TestHooksTellOfTheEndsThatTheyName(t *testing.T) {
 		hooked, err := d.Hooked(t.Context())
 		require.NoError(t, err)
 		require.False(t, hooked)
-		task = change(t, d, sched.TaskChange{Code: task.Code, Now: later(5), Version: true}, tells(
+		task = change(t, d, sched.TaskChange{Code: task.Code, Now: later(5), Version: true}, hooksTelling(
 			sched.AfterHook{On: sched.OnSuccess, Channel: good}, sched.AfterHook{On: sched.OnFailure, Channel: bad}, sched.AfterHook{On: sched.OnChange, Channel: turn},
 			sched.AfterHook{On: sched.OnFailure, Channel: foreign}, sched.AfterHook{On: sched.OnFailure, Channel: "removed"}))
 		hooked, err = d.Hooked(t.Context())
@@ -108,9 +108,9 @@ func TestAnEditOfHooksTellsNothingTwiceAndNothingOfBefore(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		team := dbtest.MakeTeam(t, d)
 		one, two := teamChannel(t, d, team.ID), teamChannel(t, d, team.ID)
-		task := dbtest.MakeTask(t, d, dbtest.Of(team), tells(sched.AfterHook{On: sched.OnFailure, Channel: one}))
+		task := dbtest.MakeTask(t, d, dbtest.Of(team), hooksTelling(sched.AfterHook{On: sched.OnFailure, Channel: one}))
 		end(t, d, task, sched.Failed, 3)
-		task = change(t, d, sched.TaskChange{Code: task.Code, Now: later(4), Version: true}, tells(sched.AfterHook{On: sched.OnFailure, Channel: two}, sched.AfterHook{On: sched.OnFailure, Channel: one}))
+		task = change(t, d, sched.TaskChange{Code: task.Code, Now: later(4), Version: true}, hooksTelling(sched.AfterHook{On: sched.OnFailure, Channel: two}, sched.AfterHook{On: sched.OnFailure, Channel: one}))
 		end(t, d, task, sched.Failed, 5)
 		all, err := d.UntoldEnds(t.Context(), t0, 100)
 		require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestAChannelThatAHookNamesIsNotRemoved(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		team := dbtest.MakeTeam(t, d)
 		ch := teamChannel(t, d, team.ID)
-		task := dbtest.MakeTask(t, d, dbtest.Of(team), tells(sched.AfterHook{On: sched.OnFailure, Channel: ch}, sched.AfterHook{On: sched.OnSuccess, Channel: ch}))
+		task := dbtest.MakeTask(t, d, dbtest.Of(team), hooksTelling(sched.AfterHook{On: sched.OnFailure, Channel: ch}, sched.AfterHook{On: sched.OnSuccess, Channel: ch}))
 		list, err := d.HookChannels(t.Context(), team.ID)
 		require.NoError(t, err)
 		require.Equal(t, []sched.HookChannel{{ID: ch, Name: "ch " + ch, Kind: "webhook"}}, list)

@@ -227,6 +227,9 @@ func (d *DB) InstanceView(ctx context.Context, id string) (sched.InstanceView, e
 	if v.Probing, err = d.Probing(ctx, id); err != nil {
 		return v, err
 	}
+	if v.Told, err = d.cancelCall(ctx, id); err != nil {
+		return v, err
+	}
 	err = d.view(ctx).Raw("SELECT id FROM dead_letters WHERE task_id=? AND biz_id=?", in.TaskID, in.BizID).Scan(&v.Letter).Error
 	return v, err
 }

@@ -26,22 +26,21 @@ func (progressRow) TableName() string { return "attempt_progress" }
 // Sign takes a target's word about the present attempt. It changes nothing
 // that has ended and no state; of awaiting work with heartbeats it moves the
 // deadline. Faults: NotFound, Conflict.
+// A sign that changes nothing, because another came within the second or the
+// work is over, is answered without a lock: a target that says too much holds
+// up neither its own receipt nor a cancel.
 func (d *DB) Sign(ctx context.Context, g sched.Sign, now time.Time) (sched.Signed, error) {
-	var out sched.Signed
-	err := d.tx(ctx, "sign of "+g.InstanceID, func(tx *gorm.DB) error {
+	out, store, err := d.glance(ctx, g, now)
+	if err != nil || !store {
+		return out, err
+	}
+	err = d.tx(ctx, "sign of "+g.InstanceID, func(tx *gorm.DB) error {
 		in, err := takeInstance(tx, d.dialect.forUpdate, g.InstanceID)
 		if err != nil {
 			return err
 		}
-		out = sched.Signed{State: in.State, Cancel: in.State == sched.Canceled || !in.CancelWanted.IsZero()}
-		switch {
-		case g.Attempt < 1 || g.Attempt > in.Attempt:
-			return fault.Conflict("Attempt %d was never made", g.Attempt)
-		case in.State.Final():
-			out.Already = true
-			return nil
-		case g.Attempt != in.Attempt || in.State != sched.Running && in.State != sched.Awaiting:
-			return fault.Conflict("Attempt %d is no longer the present one: only its success would count", g.Attempt)
+		if out, err = judgeSign(in, g); err != nil || out.Already {
+			return err
 		}
 		if out.Stored, err = storeSign(tx, g, now); err != nil || !out.Stored || in.State != sched.Awaiting {
 			return err
@@ -51,21 +50,63 @@ func (d *DB) Sign(ctx context.Context, g sched.Sign, now time.Time) (sched.Signe
 	return out, err
 }
 
+// glance judges a sign by plain reads; store tells that it is to be stored,
+// which is decided again under the lock.
+func (d *DB) glance(ctx context.Context, g sched.Sign, now time.Time) (out sched.Signed, store bool, err error) {
+	view := d.view(ctx)
+	in, err := takeInstance(view, "", g.InstanceID)
+	if err != nil {
+		return out, false, err
+	}
+	if out, err = judgeSign(in, g); err != nil || out.Already {
+		return out, false, err
+	}
+	was, err := signsOf(view, g)
+	if err != nil {
+		return out, false, fmt.Errorf("sign of %s: %w", g.InstanceID, away(err))
+	}
+	return out, !tooFresh(was, g, now), nil
+}
+
+// judgeSign says what a sign is for an instance: a Conflict, or an answer that
+// stores nothing when it has ended.
+func judgeSign(in sched.Instance, g sched.Sign) (sched.Signed, error) {
+	out := sched.Signed{State: in.State, Cancel: in.State == sched.Canceled || !in.CancelWanted.IsZero()}
+	switch {
+	case g.Attempt < 1 || g.Attempt > in.Attempt:
+		return out, fault.Conflict("Attempt %d was never made", g.Attempt)
+	case in.State.Final():
+		out.Already = true
+	case g.Attempt != in.Attempt || in.State != sched.Running && in.State != sched.Awaiting:
+		return out, fault.Conflict("Attempt %d is no longer the present one: only its success would count", g.Attempt)
+	}
+	return out, nil
+}
+
+// signsOf is what was said of the attempt before; at most one row.
+func signsOf(tx *gorm.DB, g sched.Sign) ([]progressRow, error) {
+	var was []progressRow
+	err := tx.Raw("SELECT attempt, percent, message, said_at, signs FROM attempt_progress WHERE instance_id=? AND attempt=?", g.InstanceID, g.Attempt).Scan(&was).Error
+	return was, err
+}
+
+// tooFresh tells whether another sign came within the second. That the work is
+// done is not dropped, but said once.
+func tooFresh(was []progressRow, g sched.Sign, now time.Time) bool {
+	done := func(percent *int) bool { return percent != nil && *percent == 100 }
+	return len(was) > 0 && now.Sub(was[0].SaidAt.Time) < sched.SignEvery && (!done(g.Percent) || done(was[0].Percent))
+}
+
 // storeSign stores the sign; false: the last one is too fresh. What a
 // heartbeat doesn't say stays.
 func storeSign(tx *gorm.DB, g sched.Sign, now time.Time) (bool, error) {
-	var was []progressRow
-	err := tx.Raw("SELECT attempt, percent, message, said_at, signs FROM attempt_progress WHERE instance_id=? AND attempt=?", g.InstanceID, g.Attempt).Scan(&was).Error
-	if err != nil {
+	was, err := signsOf(tx, g)
+	if err != nil || tooFresh(was, g, now) {
 		return false, err
 	}
 	if len(was) == 0 {
 		return true, tx.Exec("INSERT INTO attempt_progress (instance_id, attempt, percent, message, said_at, signs) VALUES (?,?,?,?,?,1)",
 			g.InstanceID, g.Attempt, g.Percent, clip(g.Message, 500), at(now)).Error
-	}
-	done := func(percent *int) bool { return percent != nil && *percent == 100 }
-	if now.Sub(was[0].SaidAt.Time) < sched.SignEvery && (!done(g.Percent) || done(was[0].Percent)) {
-		return false, nil
 	}
 	percent, message := was[0].Percent, was[0].Message
 	if g.Percent != nil {

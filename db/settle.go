@@ -103,7 +103,7 @@ func (d *DB) HandBack(ctx context.Context, s sched.Settlement) (bool, error) {
 			return nil
 		}
 		if !in.CancelWanted.IsZero() { // nothing was sent, and nobody wants it
-			r := sched.Result{Outcome: sched.OutcomeCanceled, Error: "canceled before it was begun"}
+			r := sched.Result{Outcome: sched.OutcomeCanceled, Definite: true, Error: "canceled before it was begun"}
 			return d.end(tx, in, in.Finish(r, s.Policy, s.Now), r, s.Now)
 		}
 		err = tx.Exec("UPDATE "+d.dialect.forcePrimary("instances")+

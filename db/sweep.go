@@ -138,7 +138,8 @@ func (d *DB) Lose(ctx context.Context, h sched.Held, now time.Time) (sched.Messa
 	var again bool
 	changed, err := d.changeHeld(ctx, "lose", h, sched.Running, func(tx *gorm.DB, in sched.Instance, p sched.Policy) error {
 		e := in.Lose(p, h.Graceful, now)
-		if err := d.end(tx, in, e, sched.Result{}, now); err != nil {
+		unsent := sched.Result{Definite: e.To == sched.Canceled}
+		if err := d.end(tx, in, e, unsent, now); err != nil {
 			return err
 		}
 		again = e.To == sched.Queued

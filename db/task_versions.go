@@ -91,11 +91,17 @@ func (r versionRow) doc() (versionDoc, error) {
 // policyAt reads the policy of a task as of a version: what an attempt may do
 // after its node died is decided by the definition that it began with.
 func policyAt(tx *gorm.DB, taskID int64, version int) (sched.Policy, error) {
+	spec, err := specAt(tx, taskID, version)
+	return spec.Policy, err
+}
+
+// specAt reads the definition of a task as of a version.
+func specAt(tx *gorm.DB, taskID int64, version int) (sched.Spec, error) {
 	r := versionRow{TaskID: taskID, Version: version}
 	err := tx.Raw("SELECT spec FROM task_versions WHERE task_id=? AND version=?", taskID, version).Row().Scan(&r.Spec)
 	if err != nil {
-		return sched.Policy{}, fmt.Errorf("read version %d of task %d: %w", version, taskID, err)
+		return sched.Spec{}, fmt.Errorf("read version %d of task %d: %w", version, taskID, err)
 	}
 	doc, err := r.doc()
-	return doc.Policy, err
+	return doc.Spec, err
 }

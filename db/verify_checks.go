@@ -21,6 +21,7 @@ func (v *verifier) checks() []check {
 	all := []check{v.rowCheck()}
 	all = append(all, attemptChecks()...)
 	all = append(all, letterChecks()...)
+	all = append(all, cancelCheck())
 	all = append(all, taskChecks()...)
 	return append(all, v.missedChecks()...)
 }
@@ -112,6 +113,15 @@ func letterChecks() []check {
 		{"letter-closed", "letter", "closed_at is set exactly when the status is closed",
 			"SELECT l.id AS id, l.status AS detail FROM dead_letters l WHERE (l.closed_at IS NULL)=(l.status IN ('solved','wont_fix'))"},
 	}
+}
+
+// cancelCheck: what targets are told never stands for work that goes on, and
+// is over or due.
+func cancelCheck() check {
+	return check{"cancel-call", "instance", "its target is to be told to stop although nothing was given up, or it is neither due nor over",
+		"SELECT c.instance_id AS id, COALESCE(i.state,'gone') AS detail FROM cancel_calls c LEFT JOIN instances i ON i.id=c.instance_id" +
+			" WHERE i.id IS NULL OR (c.asked_at IS NULL AND (c.due_at IS NOT NULL OR c.ended_at IS NOT NULL))" +
+			" OR (c.asked_at IS NOT NULL AND (i.state NOT IN ('canceled','timed_out','lost') OR (c.due_at IS NULL)=(c.ended_at IS NULL)))"}
 }
 
 func taskChecks() []check {

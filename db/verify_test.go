@@ -159,6 +159,8 @@ func TestEachPlantedFaultTurnsItsCheckRed(t *testing.T) {
 		"a missed slot that ran":                {"missed-ran", plant{"UPDATE missed_ranges SET to_slot=to_slot+60000", none}},
 		"slots missed twice":                    {"missed-twice", plant{"INSERT INTO missed_ranges (task_id, team_id, from_slot, to_slot, slots, reason, created_at) SELECT task_id, team_id, to_slot, to_slot, 1, 'paused', 1 FROM missed_ranges", none}},
 		"two attempts open":                     {"attempts-open", plant{"UPDATE attempts SET ended_at=NULL, outcome=NULL WHERE instance_id=? AND no=1", onRunning}},
+		"work that goes on told to stop":        {"cancel-call", plant{"INSERT INTO cancel_calls (instance_id, attempt, task_id, task_version, noted_at, asked_at, due_at) SELECT id, 1, task_id, 1, 1, 1, 1 FROM instances WHERE id=?", onRunning}},
+		"a word to stop that nobody sends":      {"cancel-call", plant{"INSERT INTO cancel_calls (instance_id, attempt, task_id, task_version, noted_at, asked_at, due_at) SELECT id, 1, task_id, 1, 1, 1, NULL FROM instances WHERE id=?", onLost}},
 		"an attempt without an instance":        {"attempt-stray", plant{"DELETE FROM instances WHERE id=?", onFinished}},
 		"a spec that nobody can read":           {"task-spec", plant{"UPDATE tasks SET next_fire_at=NULL, spec='{' WHERE id=?", slots}},
 		"an audit row that was changed":         {"audit", plant{"UPDATE audit_log SET actor_name='nobody' WHERE id=2", none}},

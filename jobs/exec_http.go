@@ -93,7 +93,16 @@ type httpCall struct {
 // Execute sends the call and waits for the whole answer, or ctx. It succeeds
 // only by a complete answer of a status of success.
 func (h *HTTP) Execute(ctx context.Context, call sched.Call) sched.Result {
-	c, err := h.prepare(ctx, call)
+	body, err := bodyOf(call)
+	if err != nil {
+		return unsent(fmt.Errorf("write the body: %w", err))
+	}
+	return h.send(ctx, call, body)
+}
+
+// send is Execute with a body.
+func (h *HTTP) send(ctx context.Context, call sched.Call, body []byte) sched.Result {
+	c, err := h.prepare(ctx, call, body)
 	if err != nil {
 		return unsent(err)
 	}
@@ -175,7 +184,7 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, next *http
 }
 
 // prepare builds what is sent. An error means that nothing can be.
-func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
+func (h *HTTP) prepare(ctx context.Context, call sched.Call, body []byte) (httpCall, error) {
 	u, err := url.Parse(call.Target.URL)
 	if err != nil {
 		return httpCall{}, errors.New("the target's address can't be read")
@@ -184,10 +193,6 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call) (httpCall, error) {
 		return httpCall{}, errors.New("the target's address must be http or https with a host and without user and password")
 	}
 	rules := call.Target.HTTP
-	body, err := bodyOf(call)
-	if err != nil {
-		return httpCall{}, fmt.Errorf("write the body: %w", err)
-	}
 	now := h.o.Now()
 	c := httpCall{by: h.fresh, team: call.TeamID, method: rules.MethodOf(), url: u.String(), body: body, header: http.Header{}, rules: rules}
 	if call.Probe {

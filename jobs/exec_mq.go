@@ -74,11 +74,20 @@ func (x *MQ) Close() {
 
 // Execute publishes the call and waits for the confirm, or ctx.
 func (x *MQ) Execute(ctx context.Context, call sched.Call) sched.Result {
+	body, err := callBody(call)
+	if err != nil {
+		return unsent(fmt.Errorf("write the body: %w", err))
+	}
+	return x.send(ctx, call, "ax.run", body)
+}
+
+// send is Execute of a message of a type, with a body.
+func (x *MQ) send(ctx context.Context, call sched.Call, kind string, body []byte) sched.Result {
 	b, account, err := x.o.Brokers.Open(ctx, call.TeamID, call.Target.Broker)
 	if err != nil {
 		return unsent(err)
 	}
-	m, err := x.message(call, b)
+	m, err := x.message(call, b, kind, body)
 	if err != nil {
 		return unsent(err)
 	}
@@ -118,13 +127,9 @@ func (x *MQ) Probe(ctx context.Context, b access.Broker, account access.BrokerAc
 
 // message is what the call publishes, if the broker's list allows it. The list
 // was asked when the task was written, and may have been narrowed.
-func (x *MQ) message(call sched.Call, b access.Broker) (mq.Message, error) {
+func (x *MQ) message(call sched.Call, b access.Broker, kind string, body []byte) (mq.Message, error) {
 	if bad := call.Target.Refused(b); len(bad) > 0 {
 		return mq.Message{}, errors.New(bad[0].Text.String())
-	}
-	body, err := callBody(call)
-	if err != nil {
-		return mq.Message{}, fmt.Errorf("write the body: %w", err)
 	}
 	to := call.Target
 	place := mq.Place{Exchange: to.Exchange, Key: to.RoutingKey, Stream: to.Stream}
@@ -149,7 +154,7 @@ func (x *MQ) message(call sched.Call, b access.Broker) (mq.Message, error) {
 			headers[name] = value
 		}
 	}
-	return mq.Message{Place: place, ID: call.Key, Correlation: call.InstanceID, Type: "ax.run", Headers: headers, Body: body}, nil
+	return mq.Message{Place: place, ID: call.Key, Correlation: call.InstanceID, Type: kind, Headers: headers, Body: body}, nil
 }
 
 func (x *MQ) publish(ctx context.Context, b access.Broker, account access.BrokerAccount, m mq.Message) error {

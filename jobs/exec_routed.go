@@ -95,6 +95,7 @@ func (r *Routed) oneOf(ctx context.Context, call sched.Call, order []sched.Execu
 		res := r.o.Call.Execute(ctx, one)
 		if i == len(order)-1 || !res.Unreached() || ctx.Err() != nil {
 			res.Request += past.String()
+			res.CancelURL = e.CancelURL(call.Target.Type)
 			return res
 		}
 		fmt.Fprintf(&past, "\n\nbefore, not reached: %s: %s", readable(e.Address), res.Error)

@@ -57,7 +57,8 @@ type Redis struct {
 // not ask whether a real server answers: Ping does, and the caller may wait.
 func OpenRedis(_ context.Context, o RedisOptions) (*Redis, error) {
 	if o.Embedded {
-		return openEmbedded()
+		r, _, err := openEmbedded()
+		return r, err
 	}
 	addrs := o.Addrs
 	if len(addrs) == 0 && o.Addr != "" {
@@ -97,20 +98,20 @@ func universal(addrs []string, user, password string, pool int) *redis.Universal
 // openEmbedded starts miniredis on a loopback port of its own. The password
 // keeps other users of the machine out. (Its in-memory connections would need
 // no port, but a pipeline longer than their buffer locks both ends.)
-func openEmbedded() (*Redis, error) {
+func openEmbedded() (r *Redis, password string, err error) {
 	m := miniredis.NewMiniRedis()
-	password := rand.Text()
+	password = rand.Text()
 	m.RequireAuth(password)
 	if err := m.Start(); err != nil {
-		return nil, fmt.Errorf("start the embedded Redis: %w", err)
+		return nil, "", fmt.Errorf("start the embedded Redis: %w", err)
 	}
-	r := &Redis{
+	r = &Redis{
 		client: redis.NewUniversalClient(universal([]string{m.Addr()}, "", password, defaultPool)),
 		mini:   m,
 		done:   make(chan struct{}),
 	}
 	r.ended.Go(r.driveClock)
-	return r, nil
+	return r, password, nil
 }
 
 // driveClock makes keys expire: miniredis has no clock of its own. Elapsed

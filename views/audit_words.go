@@ -17,6 +17,7 @@ var auditWords = map[string]string{
 	"session.create": msg("Signed in"),
 	"session.end":    msg("Signed out"),
 	"session.refuse": msg("Refused a sign-in"),
+	"receipt.refuse": msg("Refused a word with a forged token"),
 
 	"session.renew":      msg("Went on in a new session"),
 	"session.end_others": msg("Ended the other sessions of"),

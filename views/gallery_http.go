@@ -8,7 +8,7 @@ import (
 func shownHTTPRules() *sched.HTTPRules {
 	return &sched.HTTPRules{
 		Method: "PUT", Body: "{\n  \"order\": \"{{biz_id}}\",\n  \"reason\": \"{{payload.reason}}\"\n}",
-		Statuses: "200-299, 409", Field: "data.code", Equals: "0", Await: true, Redirects: 2, ConnectSeconds: 2, FirstByteSeconds: 20, ClientCert: "PAY_CERT",
+		Statuses: "200-299, 409", Field: "data.code", Equals: "0", Await: true, Redirects: 2, ConnectSeconds: 2, FirstByteSeconds: 20, ClientCert: "PAY_CERT", CancelURL: "https://orders.internal/jobs/stop",
 	}
 }
 

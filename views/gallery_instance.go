@@ -29,6 +29,8 @@ func instanceExamples() []Example {
 		{Name: "instance-command-no-node", Component: Instance(withoutNodes(page(waitingCommand())))},
 		{Name: "instance-awaiting", Component: Instance(page(awaitingView()))},
 		{Name: "instance-progress", Component: Instance(workingPage())},
+		{Name: "instance-told", Component: Instance(page(toldView(true)))},
+		{Name: "instance-not-told-yet", Component: Instance(page(toldView(false)))},
 		{Name: "instance-running", Component: Instance(looking)},
 		{Name: "instance-cancel-wanted", Component: Instance(page(wishedView()))},
 		{Name: "instance-cancel-without-reason", Component: Instance(asked)},
@@ -58,6 +60,21 @@ func awaitingView() sched.InstanceView {
 		"HTTP/1.1 202 Accepted\nContent-Type: application/json\n\n{\"job\":\"job-88213\",\"status\":\"ACCEPTED\",\"shops\":14}")
 	v := viewOf(sched.Awaiting, refusedAttempt(), a)
 	v.Retries, v.ReceiptDeadline = 1, sampleTime(-108*time.Minute)
+	return v
+}
+
+// toldView is accepted work that nobody wants any more, whose target is told.
+func toldView(taken bool) sched.InstanceView {
+	v := awaitingView()
+	v.State, v.FinishedAt, v.ReceiptDeadline = sched.Canceled, sampleTime(42*time.Second), time.Time{}
+	v.Reason = "canceled by ops-night: wrong price list"
+	last := &v.Attempts[len(v.Attempts)-1]
+	last.Outcome, last.EndedAt = sched.OutcomeCanceled, v.FinishedAt
+	v.Told = &sched.CancelCall{Attempt: v.Attempt, Reason: sched.BecauseCanceled, By: "ops-night", AskedAt: v.FinishedAt, Tries: 2, StatusCode: 200, EndedAt: sampleTime(40 * time.Second)}
+	if !taken {
+		v.Told.Tries, v.Told.StatusCode, v.Told.Error = 3, 503, "answered 503 Service Unavailable"
+		v.Told.DueAt, v.Told.EndedAt = sampleTime(-9*time.Second), time.Time{}
+	}
 	return v
 }
 

@@ -26,7 +26,7 @@ func shownBrokerChoices() []BrokerChoice {
 
 func shownMessage() sched.Target {
 	return sched.Target{
-		Kind: sched.TargetMQ, Broker: "shop-rabbit", Exchange: "orders", RoutingKey: "order.close", Done: sched.DoneReceipt,
+		Kind: sched.TargetMQ, Broker: "shop-rabbit", Exchange: "orders", RoutingKey: "order.close", CancelRoutingKey: "order.stop", Done: sched.DoneReceipt,
 		Headers: map[string]string{"shop": "0117 徐家汇店", "priority": "night"},
 	}
 }

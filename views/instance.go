@@ -39,6 +39,10 @@ type InstancePage struct {
 // open tells whether the instance may still change.
 func (p InstancePage) open() bool { return !p.View.State.Final() }
 
+// live tells whether something on the page may still change: the instance, or
+// what its target is told after its end.
+func (p InstancePage) live() bool { return p.open() || p.View.Told != nil && p.View.Told.Waiting() }
+
 // path is the page's own address.
 func (p InstancePage) path() string { return "/instances/" + p.View.ID }
 
@@ -229,13 +233,13 @@ func replayName(ctx context.Context, in sched.Instance) string {
 func letterPath(id int64) string { return "/dead-letters/" + strconv.FormatInt(id, 10) }
 
 // cancelEffects are what follows a cancel.
-func cancelEffects(ctx context.Context, s sched.State) []string {
+func cancelEffects(ctx context.Context, s sched.State, to sched.Target) []string {
 	first := t(ctx, "It ends as canceled and does not run.")
 	switch s {
 	case sched.Running:
 		first = t(ctx, "The call is stopped. If the target finishes first, its success counts.")
 	case sched.Awaiting:
-		first = t(ctx, "It ends as canceled; a receipt that still comes changes nothing. The target itself is not stopped.")
+		first = awaitingEffect(ctx, to)
 	case sched.Retrying:
 		first = t(ctx, "It ends as canceled and is not tried again.")
 	}

@@ -51,7 +51,7 @@ func Instance(p InstancePage) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(shell{title: p.title(ctx), section: "/instances", live: p.open()}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(shell{title: p.title(ctx), section: "/instances", live: p.live()}).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -86,7 +86,7 @@ func InstanceLive(p InstancePage) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if p.open() {
+			if p.live() {
 				templ_7745c5c3_Err = templruntime.RenderAttributes(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_ElementWriter, "div", refreshing(p.self()))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -1094,7 +1094,7 @@ func cancelDialog(p InstancePage) templ.Component {
 		ctx = templ.ClearChildren(ctx)
 		templ_7745c5c3_Err = ui.ConfirmDialog(ui.Confirm{
 			ID: "cancel", Title: t(ctx, "Cancel this instance of %s?", p.View.Task.Name), Say: p.View.BizID,
-			Effects: cancelEffects(ctx, p.View.State), Action: p.path() + "/cancel", Verb: t(ctx, "Cancel the instance"), Keep: t(ctx, "Keep it"),
+			Effects: cancelEffects(ctx, p.View.State, p.View.Task.Spec.Target), Action: p.path() + "/cancel", Verb: t(ctx, "Cancel the instance"), Keep: t(ctx, "Keep it"),
 			Danger: true, Open: len(p.Errors) > 0,
 			Reason: ui.Field{Name: "reason", Label: t(ctx, "Reason, kept in the audit"), Required: true, Value: p.Reason, Error: problem(ctx, p.Errors, "reason"),
 				Attrs: templ.Attributes{"maxlength": "400", "autocomplete": "off"}},

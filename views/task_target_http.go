@@ -19,6 +19,7 @@ type HTTPValues struct {
 	Redirects               string
 	Connect, TLS, FirstByte string // lengths of time
 	CA, ClientCert          string
+	CancelURL               string
 }
 
 // httpValues are the rules to be typed again.
@@ -28,7 +29,7 @@ func (v Viewer) httpValues(r *sched.HTTPRules) HTTPValues {
 		return out
 	}
 	out.Body, out.Statuses, out.Field, out.Equals, out.Await = r.Body, r.Statuses, r.Field, r.Equals, r.Await
-	out.Redirects, out.CA, out.ClientCert = strconv.Itoa(r.Redirects), r.CA, r.ClientCert
+	out.Redirects, out.CA, out.ClientCert, out.CancelURL = strconv.Itoa(r.Redirects), r.CA, r.ClientCert, r.CancelURL
 	out.Connect, out.TLS, out.FirstByte = v.spanOrNone(r.ConnectSeconds), v.spanOrNone(r.TLSSeconds), v.spanOrNone(r.FirstByteSeconds)
 	return out
 }
@@ -64,6 +65,7 @@ var httpLabels = []formField{
 	{"target.http.field", msg("Field of the answer"), func(v TaskValues) string { return v.ofHTTP(v.HTTP.Field) }},
 	{"target.http.equals", msg("Must be"), func(v TaskValues) string { return v.ofHTTP(v.HTTP.Equals) }},
 	{"target.http.await", msg("A receipt will follow"), func(v TaskValues) string { return v.ofHTTP(strconv.FormatBool(v.HTTP.Await)) }},
+	{"target.http.cancel_url", msg("Address to stop it"), func(v TaskValues) string { return v.ofHTTP(v.HTTP.CancelURL) }},
 	{"target.http.redirects", msg("Redirects"), func(v TaskValues) string { return v.ofHTTP(v.HTTP.Redirects) }},
 	{"target.http.connect_seconds", msg("To connect"), func(v TaskValues) string { return v.ofHTTP(v.HTTP.Connect) }},
 	{"target.http.tls_seconds", msg("To encrypt"), func(v TaskValues) string { return v.ofHTTP(v.HTTP.TLS) }},
@@ -100,6 +102,9 @@ func httpFacts(ctx context.Context, r *sched.HTTPRules) []string {
 	}
 	if r.Await {
 		out = append(out, t(ctx, "a receipt ends it"))
+	}
+	if r.CancelURL != "" {
+		out = append(out, t(ctx, "told to stop at %s", r.CancelURL))
 	}
 	if r.Redirects > 0 {
 		out = append(out, tn(ctx, "follows up to %d redirects", r.Redirects))

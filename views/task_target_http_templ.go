@@ -101,6 +101,13 @@ func formHTTPRules(p TaskFormPage) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
+		templ_7745c5c3_Err = ui.Input(fieldWith(p.field(ctx, "target.http.cancel_url", p.Values.HTTP.CancelURL), func(f *ui.Field) {
+			f.Optional, f.Class, f.Attrs, f.Autocomplete = t(ctx, "optional"), "mono", noSpelling, "off"
+			f.Hint = t(ctx, "Told by a POST when a run that the target may still work on is canceled, or its time is over. An executor says at its registration that it can be told.")
+		})).Render(ctx, templ_7745c5c3_Buffer)
+		if templ_7745c5c3_Err != nil {
+			return templ_7745c5c3_Err
+		}
 		templ_7745c5c3_Err = ui.Segments(fieldWith(p.field(ctx, "target.http.redirects", p.Values.HTTP.Redirects), func(f *ui.Field) {
 			f.Hint = t(ctx, "For idempotent work alone. Secrets don’t go to another host, nothing goes from https to http.")
 		}), redirectOptions(ctx)).Render(ctx, templ_7745c5c3_Buffer)
@@ -126,7 +133,7 @@ func formHTTPRules(p TaskFormPage) templ.Component {
 		var templ_7745c5c3_Var3 string
 		templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(t(ctx, "Such as 2 s. None may be longer than the time limit per attempt, which holds for the whole call."))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `task_target_http.templ`, Line: 43, Col: 126}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `task_target_http.templ`, Line: 47, Col: 126}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 		if templ_7745c5c3_Err != nil {
@@ -196,7 +203,7 @@ func targetRules(r *sched.HTTPRules) templ.Component {
 				var templ_7745c5c3_Var6 string
 				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(strings.Join(words, " · "))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `task_target_http.templ`, Line: 59, Col: 61}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `task_target_http.templ`, Line: 63, Col: 61}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 				if templ_7745c5c3_Err != nil {
@@ -233,7 +240,7 @@ func targetRules(r *sched.HTTPRules) templ.Component {
 				var templ_7745c5c3_Var8 string
 				templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(r.Body)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `task_target_http.templ`, Line: 64, Col: 51}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `task_target_http.templ`, Line: 68, Col: 51}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 				if templ_7745c5c3_Err != nil {

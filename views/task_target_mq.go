@@ -14,6 +14,7 @@ import (
 type MQValues struct {
 	Broker, Exchange, RoutingKey, Stream, Done string
 	Headers                                    string // lines, Name: value
+	CancelKey                                  string
 }
 
 // BrokerChoice is a broker that a task may publish to.
@@ -29,7 +30,7 @@ func (v *TaskValues) message(to sched.Target) {
 		v.Headers = ""
 		v.MQ = MQValues{
 			Broker: to.Broker, Exchange: to.Exchange, RoutingKey: to.RoutingKey, Stream: to.Stream, Done: string(to.Done),
-			Headers: headerLines(to.Headers),
+			Headers: headerLines(to.Headers), CancelKey: to.CancelRoutingKey,
 		}
 	}
 }

@@ -170,6 +170,7 @@ var fieldLabels = slices.Concat([]formField{
 	{"target.routing_key", msg("Routing key"), func(v TaskValues) string { return v.ofMQ(v.MQ.RoutingKey) }},
 	{"target.stream", msg("Stream"), func(v TaskValues) string { return v.ofMQ(v.MQ.Stream) }},
 	{"target.message_headers", msg("Headers of the message"), func(v TaskValues) string { return v.ofMQ(v.MQ.Headers) }},
+	{"target.cancel_routing_key", msg("Key to stop it"), func(v TaskValues) string { return v.ofMQ(v.MQ.CancelKey) }},
 	{"target.done", msg("It is done when"), func(v TaskValues) string { return v.ofMQ(v.MQ.Done) }},
 	{"payload", msg("Payload"), func(v TaskValues) string { return v.Payload }},
 	{"queue", msg("Queue"), func(v TaskValues) string { return v.Queue }},

@@ -66,6 +66,16 @@ func (s *Brokers) List(ctx context.Context, a Actor, team int64) ([]Broker, erro
 	return s.store.Brokers(ctx, team)
 }
 
+// Find gives a broker of the team by its name, without its account. Faults:
+// NotFound, Denied.
+func (s *Brokers) Find(ctx context.Context, a Actor, team int64, name string) (Broker, error) {
+	if err := a.Check(Read, team); err != nil {
+		return Broker{}, err
+	}
+	b, _, err := s.find(ctx, team, name)
+	return b, err
+}
+
 // Add stores a broker. Owners of the team only. Faults: NotFound, Denied,
 // Invalid (name, kind, address, tls, user, password, places), Conflict at name.
 func (s *Brokers) Add(ctx context.Context, a Actor, team Team, in NewBroker) (Broker, error) {

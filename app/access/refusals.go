@@ -18,6 +18,9 @@ const (
 	refusalsFor = time.Minute
 	// maxRefusals bounds the memory: actors and doors that are remembered.
 	maxRefusals = 2000
+	// maxStrangers bounds the addresses among them: whoever has many must not
+	// fill the ledger, nor hide what people are refused.
+	maxStrangers = 100
 )
 
 // refusalStore keeps audit rows.
@@ -28,21 +31,25 @@ type refusalStore interface {
 // Refusals put into the audit what ax did not let an actor do. The answer
 // doesn't wait for the ledger: Note remembers, Flush writes. Of one actor at
 // one door there are at most two rows a minute: the first refusal, and how
-// many more there were. What isn't flushed when a process dies is lost.
+// many more there were; of an address alone, at most one. What isn't flushed when a process dies is lost.
 type Refusals struct {
 	store refusalStore
 	now   func() time.Time
 
 	mu   sync.Mutex
 	kept map[door]*knocks
-	over int // refusals for which there was no room
+	over int       // refusals for which there was no room
+	told time.Time // when it was told how many those were
+	// strangers is how many of the doors are addresses.
+	strangers int
 }
 
-// door is who was refused, and at what.
+// door is who was refused, and at what: an actor at a route, or an address.
 type door struct {
-	kind ActorKind
-	id   int64
-	what string
+	kind    ActorKind
+	id      int64
+	what    string
+	address string
 }
 
 // knocks are the refusals of a door.
@@ -83,20 +90,43 @@ func (r Refusal) entry(now time.Time) Entry {
 
 // Note remembers a refusal; it never waits.
 func (r *Refusals) Note(in Refusal) {
-	now := r.now()
+	r.note(door{kind: in.Actor.Kind, id: in.Actor.ID, what: in.Method + " " + in.Route}, in.entry(r.now()))
+}
+
+// NoteForged remembers that an address showed a receipt's token that ax never
+// made for what the path names; it never waits.
+func (r *Refusals) NoteForged(address, method, path string) {
+	r.note(door{address: address}, Entry{
+		At: r.now(), Actor: Actor{Kind: User, Address: address}, Action: "receipt.refuse",
+		Object: Object{Kind: "route", ID: clip(method+" receipt", 100), Name: clip(method+" "+path, 200)},
+	})
+}
+
+func (r *Refusals) note(at door, e Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := door{in.Actor.Kind, in.Actor.ID, in.Method + " " + in.Route}
 	if k := r.kept[at]; k != nil {
 		k.more++
-		k.last = in.entry(now)
+		k.last = e
 		return
 	}
-	if len(r.kept) >= maxRefusals {
+	stranger := at.address != ""
+	if len(r.kept) >= maxRefusals || stranger && r.strangers >= maxStrangers {
 		r.over++
 		return
 	}
-	r.kept[at] = &knocks{first: in.entry(now), since: now}
+	if stranger {
+		r.strangers++
+	}
+	r.kept[at] = &knocks{first: e, since: e.At}
+}
+
+// forget drops a door.
+func (r *Refusals) forget(at door) {
+	delete(r.kept, at)
+	if at.address != "" {
+		r.strangers--
+	}
 }
 
 // Flush writes what is to be written: to be called every second or so. It has
@@ -128,7 +158,7 @@ func (r *Refusals) due() []door {
 		}
 	}
 	slices.SortFunc(out, func(a, b door) int {
-		return cmp.Or(r.kept[a].since.Compare(r.kept[b].since), cmp.Compare(a.id, b.id), strings.Compare(a.what, b.what))
+		return cmp.Or(r.kept[a].since.Compare(r.kept[b].since), cmp.Compare(a.id, b.id), strings.Compare(a.what+a.address, b.what+b.address))
 	})
 	return out
 }
@@ -144,7 +174,7 @@ func (r *Refusals) next(at door) (e Entry, n int, ok bool) {
 	case !k.written:
 		return k.first, 0, true
 	case k.more == 0:
-		delete(r.kept, at)
+		r.forget(at)
 		return Entry{}, 0, false
 	}
 	e = k.last
@@ -168,28 +198,30 @@ func (r *Refusals) wrote(at door, n int) {
 	switch k.more -= n; {
 	case !k.written:
 		k.written = true
-	case k.more == 0:
-		delete(r.kept, at)
-	default:
+	case k.more == 0 && at.address == "":
+		r.forget(at)
+	default: // of an address this begins a minute, whether more came or not
 		k.since = r.now()
 	}
 }
 
-// tellOver writes how many refusals there was no room for.
+// tellOver writes how many refusals there was no room for, once a minute.
 func (r *Refusals) tellOver(ctx context.Context) error {
+	now := r.now()
 	r.mu.Lock()
-	n := r.over
+	n, early := r.over, now.Sub(r.told).Abs() < refusalsFor
 	r.mu.Unlock()
-	if n == 0 {
+	if n == 0 || early {
 		return nil
 	}
-	e := Refusal{Actor: Actor{Kind: System, Name: "ax"}, Method: "*", Route: "*", Path: "*"}.entry(r.now())
+	e := Refusal{Actor: Actor{Kind: System, Name: "ax"}, Method: "*", Route: "*", Path: "*"}.entry(now)
 	e.Changes = []Change{times(n)}
 	if err := r.store.RecordAudit(ctx, e); err != nil {
 		return fmt.Errorf("record refusals: %w", err)
 	}
 	r.mu.Lock()
 	r.over -= n
+	r.told = now
 	r.mu.Unlock()
 	return nil
 }

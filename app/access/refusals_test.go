@@ -121,3 +121,45 @@ func TestADenialTellsOfWhatAndWhere(t *testing.T) {
 	require.Equal(t, RunTask, d.Verb)
 	require.EqualValues(t, 7, d.Team)
 }
+
+func TestForgedTokensOfAnAddressAreARowAMinute(t *testing.T) {
+	r := newRefused(t)
+	rows := func() int { r.flush(); return len(r.audit) }
+	for second := range 10 * 60 {
+		for range 10 {
+			r.NoteForged("203.0.113.7", "POST", "/api/v1/instances/x/receipt")
+		}
+		require.LessOrEqual(t, rows(), 1+second/60, "after %d s", second)
+		r.at = r.at.Add(time.Second)
+	}
+	require.Equal(t, 10, len(r.audit))
+	first := r.audit[0]
+	require.Equal(t, "receipt.refuse", first.Action)
+	require.Equal(t, "203.0.113.7", first.Actor.Address)
+	require.Equal(t, "POST /api/v1/instances/x/receipt", first.Object.Name)
+}
+
+// Whoever has many addresses fills neither the ledger nor the memory, and
+// hides nothing that people are refused.
+func TestForgedTokensOfManyAddressesAreBounded(t *testing.T) {
+	r := newRefused(t)
+	for second := range 3 * 60 {
+		for i := range 50 {
+			r.NoteForged(fmt.Sprintf("2001:db8::%x:%x", second, i), "POST", "/api/v1/instances/x/receipt")
+		}
+		r.flush()
+		r.at = r.at.Add(time.Second)
+	}
+	require.LessOrEqual(t, len(r.audit), 3*(maxStrangers+1)+1)
+	before := len(r.audit)
+	r.Note(attempt(3, "/tasks/a/run"))
+	r.flush()
+	require.Equal(t, "access.refuse", r.audit[before].Action)
+	for range 3 {
+		r.at = r.at.Add(time.Minute)
+		r.flush()
+	}
+	require.Empty(t, r.kept)
+	require.Zero(t, r.strangers)
+	require.Zero(t, r.over, "what there was no room for is counted")
+}

@@ -3,7 +3,6 @@
 package demo
 
 import (
-	"encoding/json"
 	"fmt"
 	"html"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,6 +35,7 @@ type Target struct {
 	listener net.Listener
 	server   *http.Server
 	client   *http.Client
+	running  atomic.Int64 // works of the executor
 
 	mu     sync.Mutex
 	chosen string
@@ -53,6 +54,7 @@ func NewTarget() (*Target, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /call/{behaviour}", t.call)
+	mux.HandleFunc("POST /ax/"+serviceType, t.execute)
 	mux.HandleFunc("GET /{$}", t.show)
 	mux.HandleFunc("POST /choose", t.choose)
 	t.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
@@ -76,13 +78,18 @@ func (t *Target) call(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the caller went away
 	}
+	t.behave(w, r, t.count(what), body)
+}
+
+// count counts a call, and says how it is to be answered.
+func (t *Target) count(what string) string {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.calls[what]++
 	if what == "chosen" {
-		what = t.chosen
+		return t.chosen
 	}
-	t.mu.Unlock()
-	t.behave(w, r, what, body)
+	return what
 }
 
 func (t *Target) behave(w http.ResponseWriter, r *http.Request, what string, body []byte) {
@@ -122,14 +129,7 @@ func wait(r *http.Request, d time.Duration) {
 // report sends the receipt of an accepted call.
 func (t *Target) report(url, token string) {
 	time.Sleep(reportIn)
-	body, err := json.Marshal(map[string]string{"token": token, "outcome": "succeeded", "message": "the report is ready"})
-	if err != nil || url == "" {
-		return
-	}
-	resp, err := t.client.Post(url, "application/json", strings.NewReader(string(body)))
-	if err == nil {
-		resp.Body.Close()
-	}
+	t.tell(url, map[string]any{"token": token, "outcome": "succeeded", "message": "the report is ready"})
 }
 
 // choose sets what "chosen" does.
@@ -158,5 +158,5 @@ func (t *Target) show(w http.ResponseWriter, _ *http.Request) {
 	for _, b := range Behaviours() {
 		fmt.Fprintf(w, `<li>/call/%s: %d calls</li>`, b, t.calls[b])
 	}
-	fmt.Fprint(w, `</ul>`)
+	fmt.Fprintf(w, `<li>as the executor %s: %d calls</li><li>messages: %d</li></ul>`, serviceName, t.calls["executor"], t.calls["message"])
 }

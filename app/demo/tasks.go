@@ -10,6 +10,12 @@ import (
 	"ax/app/sched"
 )
 
+// The demo's broker and the stream that its warehouse reads.
+const (
+	brokerName  = "warehouse-redis"
+	orderStream = "warehouse.orders"
+)
+
 // tasks are the use cases that the demo needs.
 type tasks interface {
 	Create(ctx context.Context, by access.Actor, w sched.TaskSpec) (sched.Task, error)
@@ -54,7 +60,7 @@ func (h House) fill(ctx context.Context, team string) error {
 }
 
 func (h House) specs(team string) []sched.TaskSpec {
-	base, now := h.Base, h.Now()
+	base, now := h.Target.URL(), h.Now()
 	cron := func(line, zone string) sched.ScheduleSpec {
 		return sched.ScheduleSpec{Kind: sched.KindCron, Cron: line, Timezone: zone}
 	}
@@ -87,6 +93,10 @@ func (h House) specs(team string) []sched.TaskSpec {
 			Schedule: spread(cron("0 9-18 * * *", "Asia/Shanghai"), 300), Target: call(base, "ok"), Policy: queued(again(5, 20))},
 		{Code: "release.warm-caches", Name: "Warm the caches after the release", Owner: "platform", Tags: []string{"release"},
 			Schedule: sched.ScheduleSpec{Kind: sched.KindOnce, RunAt: now.Add(2 * time.Minute)}, Target: call(base, "ok"), Policy: again(5)},
+		{Code: "billing.close-day", Name: "Close the day in billing 账务日结", Owner: "billing", Tags: []string{"billing"},
+			Schedule: every(75), Target: sched.TargetSpec{Kind: sched.TargetHTTP, Executor: serviceName, Type: serviceType, Route: sched.RoundRobin}, Policy: again(5, 20)},
+		{Code: "warehouse.pick-orders", Name: "Hand new orders to the warehouse", Owner: "warehouse", Tags: []string{"orders"},
+			Schedule: every(50), Target: sched.TargetSpec{Kind: sched.TargetMQ, Broker: brokerName, Stream: orderStream}, Policy: again(5, 20)},
 	}
 	list = append(list, commands(h.Commands)...)
 	for i := range list {

@@ -35,6 +35,11 @@ func Names() []string {
 		"handback.row",   // C27 row pending again, its attempt open · in a transaction: what a stopped node held runs again
 		"wake.committed", // C23 a deferred row made due, its message not sent · the sweep sends it
 
+		// Cancel calls.
+		"cancel.asked", // C14 instance ended, its target not to be told · in a transaction: both or none
+		"cancel.taken", // C15 a call taken, nothing sent · taken again once its lease is over
+		"cancel.told",  // C15 a call sent, not noted · sent again under the same key
+
 		// Receipts.
 		"receipt.ended",  // C20 row final, attempt open, word not noted · in a transaction: the target's repetition counts
 		"receipt.stored", // C20 receipt committed, not answered · its repetition is told "already"

@@ -45,6 +45,9 @@ type Result struct {
 	// RetryAfter is how long the target asked to be left alone, at most
 	// MaxRetryAfter; 0: it didn't.
 	RetryAfter time.Duration
+	// CancelURL is where the executor that was called can be told to stop this
+	// very work; empty: nowhere, or where the target says.
+	CancelURL string
 }
 
 // Executor carries out calls of one target kind. Execute returns when the

@@ -37,6 +37,7 @@ type ExecutorInfo struct {
 	Types        []TaskType
 	Weight       int // 1 to 100
 	Version      string
+	Cancel       bool   // it can be told to stop what it works on
 	Running      int    // as it said with its last beat
 	TokenID      int64  // that it registered with
 	Token        string // name of that token
@@ -70,6 +71,14 @@ func (e ExecutorInfo) LastSign() time.Time {
 
 // CallURL is where work of a type goes.
 func (e ExecutorInfo) CallURL(kind string) string { return e.Address + "/ax/" + kind }
+
+// CancelURL is where it is told to stop work of a type; empty: it can't be.
+func (e ExecutorInfo) CancelURL(kind string) string {
+	if !e.Cancel {
+		return ""
+	}
+	return e.CallURL(kind) + "/cancel"
+}
 
 // OnlineFor gives the executors that are online and offer the type, by
 // address, so that every node sees them in one order.

@@ -32,13 +32,14 @@ type ExecutorSpec struct {
 	TaskTypes []TaskType `json:"task_types" doc:"What it does"`
 	Weight    int        `json:"weight,omitempty" doc:"1 to 100: its share of the calls; left out: 100"`
 	Version   string     `json:"version,omitempty" doc:"Of the service, for people" example:"3.8.0"`
+	Cancel    bool       `json:"cancel,omitempty" doc:"It takes POST …/ax/<type>/cancel: the word that work it has is not wanted any more"`
 }
 
 // Resolve checks what was said and gives the executor that it describes.
 // Faults: Invalid with all broken fields.
 func (w ExecutorSpec) Resolve() (ExecutorInfo, error) {
 	var bad problems
-	e := ExecutorInfo{Name: w.Name, Address: strings.TrimRight(w.Address, "/"), Weight: w.Weight, Version: strings.TrimSpace(w.Version)}
+	e := ExecutorInfo{Name: w.Name, Address: strings.TrimRight(w.Address, "/"), Weight: w.Weight, Version: strings.TrimSpace(w.Version), Cancel: w.Cancel}
 	bad.word("name", w.Name)
 	bad.base("address", w.Address)
 	bad.text("version", e.Version, maxVersion)

@@ -53,7 +53,7 @@ func (s *Tasks) askable(ctx context.Context, team int64, h *BeforeHook) ([]fault
 	if err != nil {
 		return nil, nil //nolint:nilerr // said by others
 	}
-	badURL, err := s.addressFor(ctx, team, u)
+	badURL, err := s.addressFor(ctx, team, "hooks.before.url", u)
 	if err != nil {
 		return nil, err
 	}

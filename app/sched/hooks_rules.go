@@ -101,8 +101,9 @@ func (p *problems) afterHooks(w []AfterHook) []AfterHook {
 // ofHook says of the hook what was found wrong with a target like it.
 func ofHook(bad []fault.FieldError) []fault.FieldError {
 	for i, f := range bad {
-		name := strings.TrimPrefix(strings.TrimPrefix(f.Name, "target."), "http.")
-		bad[i].Name = "hooks.before." + name
+		if name, ok := strings.CutPrefix(f.Name, "target."); ok {
+			bad[i].Name = "hooks.before." + strings.TrimPrefix(name, "http.")
+		}
 	}
 	return bad
 }

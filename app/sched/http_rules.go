@@ -30,6 +30,8 @@ type HTTPRules struct {
 
 	CA         string `json:"ca,omitempty" doc:"Certificates (PEM) that the target's is checked with, instead of the system's"`
 	ClientCert string `json:"client_cert,omitempty" doc:"Secret of the team with a certificate and its key (PEM) that ax shows to the target"`
+
+	CancelURL string `json:"cancel_url,omitempty" doc:"Address that is told by a POST when the target may still work on what was canceled or timed out"`
 }
 
 // methodOf is the method of a call.

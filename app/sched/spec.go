@@ -73,6 +73,8 @@ type TargetSpec struct {
 	RoutingKey string `json:"routing_key,omitempty" doc:"mq: with an exchange"`
 	Stream     string `json:"stream,omitempty" doc:"mq: stream of Redis, in place of an exchange"`
 	Done       MQDone `json:"done,omitempty" doc:"mq: receipt (default): whoever works on the message reports; confirm: the broker has it"`
+
+	CancelRoutingKey string `json:"cancel_routing_key,omitempty" doc:"mq: with an exchange: where a message goes when the work may still be done and was canceled or timed out"`
 }
 
 // PolicySpec is a policy as written.
@@ -142,6 +144,6 @@ func (t Target) Written() TargetSpec {
 		Kind: t.Kind, URL: t.URL, Headers: t.Headers, HTTP: t.HTTP,
 		Executor: t.Executor, Type: t.Type, Route: t.Route,
 		Command: t.Command, Args: t.Args, Input: t.Input, Container: t.Container, SuccessCodes: t.SuccessCodes,
-		Broker: t.Broker, Exchange: t.Exchange, RoutingKey: t.RoutingKey, Stream: t.Stream, Done: t.Done,
+		Broker: t.Broker, Exchange: t.Exchange, RoutingKey: t.RoutingKey, Stream: t.Stream, Done: t.Done, CancelRoutingKey: t.CancelRoutingKey,
 	}
 }

@@ -12,6 +12,9 @@ func (p *problems) executorTarget(w TargetSpec) Target {
 	if w.URL != "" {
 		p.add("target.url", "The executor gives the address; leave it out")
 	}
+	if t.HTTP != nil && t.HTTP.CancelURL != "" {
+		p.add("target.http.cancel_url", "The executor says at its registration whether it can be told; leave it out")
+	}
 	p.word("target.executor", w.Executor)
 	p.word("target.type", w.Type)
 	if t.Route == "" {

@@ -43,6 +43,9 @@ func (p *problems) httpRules(w *HTTPRules) *HTTPRules {
 		p.add("target.http.redirects", "Between 0 and %d; this is %d", maxRedirects, r.Redirects)
 	}
 	p.certificates(r)
+	if r.CancelURL = strings.TrimSpace(r.CancelURL); r.CancelURL != "" {
+		p.httpURL("target.http.cancel_url", r.CancelURL)
+	}
 	if r == (HTTPRules{}) {
 		return nil
 	}

@@ -36,7 +36,7 @@ func ownMessageHeader(name string) bool {
 func (p *problems) mqTarget(w TargetSpec) Target {
 	t := Target{
 		Kind: TargetMQ, Broker: strings.TrimSpace(w.Broker), Exchange: w.Exchange, RoutingKey: w.RoutingKey, Stream: w.Stream,
-		Done: w.Done, Headers: p.messageHeaders("target.headers", w.Headers),
+		Done: w.Done, CancelRoutingKey: w.CancelRoutingKey, Headers: p.messageHeaders("target.headers", w.Headers),
 	}
 	if w.URL != "" {
 		p.add("target.url", "A message has no address; leave it out")
@@ -73,6 +73,9 @@ func (p *problems) stream(t Target) {
 	if t.RoutingKey != "" {
 		p.add("target.routing_key", "A stream has no routing key; leave it out")
 	}
+	if t.CancelRoutingKey != "" {
+		p.add("target.cancel_routing_key", "A stream has no routing key; leave it out")
+	}
 }
 
 func (p *problems) exchange(t Target) {
@@ -81,6 +84,9 @@ func (p *problems) exchange(t Target) {
 	}
 	if !access.RoutingKey(t.RoutingKey) {
 		p.add("target.routing_key", "Words of letters and digits with dots between; no * and #")
+	}
+	if !access.RoutingKey(t.CancelRoutingKey) {
+		p.add("target.cancel_routing_key", "Words of letters and digits with dots between; no * and #")
 	}
 	if t.Exchange == access.DefaultExchange && t.RoutingKey == "" {
 		p.add("target.routing_key", "With the default exchange this is the name of a queue")
@@ -94,7 +100,7 @@ func (p *problems) noMQ(w TargetSpec) {
 		has  bool
 	}{
 		{"target.broker", w.Broker != ""}, {"target.exchange", w.Exchange != ""}, {"target.routing_key", w.RoutingKey != ""},
-		{"target.stream", w.Stream != ""}, {"target.done", w.Done != ""},
+		{"target.stream", w.Stream != ""}, {"target.done", w.Done != ""}, {"target.cancel_routing_key", w.CancelRoutingKey != ""},
 	} {
 		if f.has {
 			p.add(f.name, "Only a target of kind mq has this; leave it out")
@@ -146,7 +152,8 @@ func (s *Tasks) brokerFor(ctx context.Context, team int64, w TargetSpec) error {
 	if at < 0 {
 		return fault.Invalid(fault.Field("target.broker", "The team has no broker %s; an owner can add it on the team’s page", name))
 	}
-	return fault.Invalid(Target{Broker: name, Exchange: w.Exchange, RoutingKey: w.RoutingKey, Stream: w.Stream}.Refused(have[at])...)
+	to := Target{Broker: name, Exchange: w.Exchange, RoutingKey: w.RoutingKey, Stream: w.Stream, CancelRoutingKey: w.CancelRoutingKey}
+	return fault.Invalid(append(to.Refused(have[at]), to.cancelRefused(have[at])...)...)
 }
 
 // Refused says what of the message the broker's list does not allow; nothing:
@@ -174,8 +181,17 @@ func (t Target) Refused(b access.Broker) []fault.FieldError {
 	return nil
 }
 
+// cancelRefused says whether the broker's list has the place where a run is told
+// to stop.
+func (t Target) cancelRefused(b access.Broker) []fault.FieldError {
+	if t.CancelRoutingKey == "" || t.Exchange == "" || b.Kind != access.BrokerAMQP || b.Allows(t.Exchange, t.CancelRoutingKey) {
+		return nil
+	}
+	return []fault.FieldError{fault.Field("target.cancel_routing_key", "%s with the key %q is not on the list of %s; an owner can add it on the team’s page", t.Exchange, t.CancelRoutingKey, b.Name)}
+}
+
 // sameMessage tells whether a message goes where the one before went.
 func sameMessage(w TargetSpec, old Target) bool {
 	return w.Kind == old.Kind && strings.TrimSpace(w.Broker) == old.Broker && w.Exchange == old.Exchange && w.RoutingKey == old.RoutingKey &&
-		w.Stream == old.Stream
+		w.Stream == old.Stream && w.CancelRoutingKey == old.CancelRoutingKey
 }

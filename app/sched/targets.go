@@ -14,7 +14,8 @@ import (
 // targetFor refuses a target of which can be told already that its calls won't
 // be made: an address that the team may not call, or a secret that it hasn't
 // or that isn't for this host. A name is judged when it is called, by where it
-// leads then. Faults: Invalid (target.kind, target.url, target.headers, and
+// leads then. Faults: Invalid (target.kind, target.url, target.headers,
+// target.http.cancel_url, and
 // those of brokerFor).
 func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
 	if w.Kind == TargetShell && team != 0 {
@@ -34,7 +35,7 @@ func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
 	if w.Kind != TargetHTTP || team == 0 || err != nil {
 		return nil // said by others
 	}
-	badURL, err := s.addressFor(ctx, team, u)
+	badURL, err := s.addressFor(ctx, team, "target.url", u)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,33 @@ func (s *Tasks) targetFor(ctx context.Context, team int64, w TargetSpec) error {
 	if err != nil {
 		return err
 	}
-	return fault.Invalid(slices.Concat(badURL, badHeaders)...)
+	badCancel, err := s.cancelFor(ctx, team, w)
+	if err != nil {
+		return err
+	}
+	return fault.Invalid(slices.Concat(badURL, badHeaders, badCancel)...)
+}
+
+// cancelFor looks whether the team may call the address that tells the target to
+// stop, with the secrets of its headers.
+func (s *Tasks) cancelFor(ctx context.Context, team int64, w TargetSpec) ([]fault.FieldError, error) {
+	const field = "target.http.cancel_url"
+	if w.HTTP == nil || w.HTTP.CancelURL == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(w.HTTP.CancelURL)
+	if err != nil {
+		return nil, nil // said by others
+	}
+	bad, err := s.addressFor(ctx, team, field, u)
+	if err != nil || len(bad) > 0 {
+		return bad, err
+	}
+	have, err := s.secretsFor(ctx, team, u, Target{Headers: w.Headers, HTTP: w.HTTP})
+	if err != nil || len(have) == 0 || w.HTTP.CancelURL == w.URL {
+		return nil, err
+	}
+	return []fault.FieldError{{Name: field, Text: have[0].Text}}, nil
 }
 
 // commandsFor refuses commands to a team that an administrator didn't open them
@@ -55,19 +82,19 @@ func (s *Tasks) commandsFor(ctx context.Context, team int64) error {
 	return fault.Invalid(fault.Field("target.kind", "This team may not run commands. An administrator can open them on the team’s page."))
 }
 
-func (s *Tasks) addressFor(ctx context.Context, team int64, u *url.URL) ([]fault.FieldError, error) {
+func (s *Tasks) addressFor(ctx context.Context, team int64, field string, u *url.URL) ([]fault.FieldError, error) {
 	addr, err := netip.ParseAddr(u.Hostname())
 	if err != nil {
 		return nil, nil // a name, or nothing
 	}
 	if access.Metadata(addr) {
-		return []fault.FieldError{fault.Field("target.url", "%s is a metadata service of clouds, which nothing may call", addr.String())}, nil
+		return []fault.FieldError{fault.Field(field, "%s is a metadata service of clouds, which nothing may call", addr.String())}, nil
 	}
 	ok, err := s.targets.MayCall(ctx, team, addr)
 	if err != nil || ok {
 		return nil, err
 	}
-	return []fault.FieldError{fault.Field("target.url", "This team may not call %s, which is inside the network. An administrator can open it on the team's page.", addr.String())}, nil
+	return []fault.FieldError{fault.Field(field, "This team may not call %s, which is inside the network. An administrator can open it on the team's page.", addr.String())}, nil
 }
 
 // secretsFor looks whether the team has the secrets that headers name, and
@@ -103,7 +130,7 @@ func (s *Tasks) secretsFor(ctx context.Context, team int64, u *url.URL, t Target
 // meanwhile.
 func (s *Tasks) targetChange(ctx context.Context, old Task, w TargetSpec) error {
 	was := old.Spec.Target
-	if w.Kind == was.Kind && w.URL == was.URL && maps.Equal(w.Headers, was.Headers) && sameMessage(w, was) && slices.Equal((Target{HTTP: w.HTTP}).Secrets(), (Target{HTTP: was.HTTP}).Secrets()) {
+	if w.Kind == was.Kind && w.URL == was.URL && maps.Equal(w.Headers, was.Headers) && sameMessage(w, was) && slices.Equal((Target{HTTP: w.HTTP}).Secrets(), (Target{HTTP: was.HTTP}).Secrets()) && w.HTTP.cancelURL() == was.HTTP.cancelURL() {
 		return nil
 	}
 	return s.targetFor(ctx, old.TeamID, w)

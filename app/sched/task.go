@@ -96,6 +96,9 @@ type Target struct {
 	RoutingKey string `json:"routing_key,omitempty"`
 	Stream     string `json:"stream,omitempty"`
 	Done       MQDone `json:"done,omitempty"`
+	// CancelRoutingKey is where the same exchange takes the message that a run
+	// is to stop; empty: nowhere.
+	CancelRoutingKey string `json:"cancel_routing_key,omitempty"`
 }
 
 // Heading is what a task has besides its Spec and an edit may change, with the

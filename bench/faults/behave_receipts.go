@@ -22,7 +22,8 @@ type ticket struct {
 //	many     50 in parallel, after 200 ms
 //	mixed    25 successes and 25 failures in parallel: one of the two counts
 //	foreign  a good token at another instance's address, then its own
-//	forged   a token with other bytes, an empty one, none; then the good one
+//	forged   a token with other bytes, an empty one, none, for a receipt and
+//	         for a progress; then the good one
 //	older    attempt 1 answers 500; attempt 2 is reported with the token of 1:
 //	         its failure changes nothing, its success counts
 //	old      attempt 1 answers 500 for good; its replay is accepted, then the
@@ -55,6 +56,7 @@ func (s *sinkServer) misuse(w http.ResponseWriter, r *http.Request, how string, 
 		case "forged":
 			for _, token := range []string{flip(mine.token), mine.token + "x", "x", ""} {
 				s.try(n, "forged", ticket{url: mine.url, token: token}, "succeeded")
+				s.try(n, "forged", ticket{url: strings.TrimSuffix(mine.url, "receipt") + "progress", token: token}, "succeeded")
 			}
 		case "older":
 			s.try(n, "older failed", ticket{url: mine.url, token: first.token}, "failed")

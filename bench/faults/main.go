@@ -57,9 +57,13 @@ func main() {
 	flag.StringVar(&o.root, "root", "", "build from the sources in this folder; empty: the repository around")
 	list := flag.Bool("list", false, "list the scenarios")
 	sinkPort, record := flag.String("sink", "", "be the sink on this port"), flag.String("record", "", "file of the sink's record")
+	command := flag.String("command", "", "be the first step of a command of F33, which tells the sink at this address")
 	flag.Parse()
 	if *sinkPort != "" {
 		exit(serveSink(*sinkPort, *record))
+	}
+	if *command != "" {
+		exit(tellSink(*command))
 	}
 	if *list {
 		for _, sc := range scenarios() {

@@ -38,7 +38,7 @@ func (s scenario) file() string { return strings.ReplaceAll(s.name, "/", "-") }
 // scenarios in the order of faults.md.
 func scenarios() []scenario {
 	var all []scenario
-	for _, some := range [][]scenario{baseline(), killing(), freezing(), carrier(), ledgerFaults(), network(), clusters(), upgrades(), recovery(), targets(), executing(), messages(), changing(), limits(), ledgerMore(), logs(), clocks(), alerting(), guarding()} {
+	for _, some := range [][]scenario{baseline(), killing(), freezing(), carrier(), ledgerFaults(), network(), clusters(), upgrades(), recovery(), targets(), executing(), messages(), commands(), changing(), limits(), ledgerMore(), logs(), clocks(), alerting(), guarding()} {
 		all = append(all, some...)
 	}
 	return all

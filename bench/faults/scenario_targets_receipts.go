@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -42,10 +43,31 @@ func receiptEnds(_ context.Context, h *house) error {
 			return fmt.Errorf("instance %s: %w\n%s", c.Instance, err, c.Note)
 		}
 	}
+	if err := h.forgedAudited(); err != nil {
+		return err
+	}
 	return h.endAs(map[string]ends{
 		"many": {"succeeded", 0}, "mixed": {"succeeded failed", 0}, "foreign": {"succeeded", 0}, "forged": {"succeeded", 0},
 		"ended": {"succeeded", 0}, "late": {"succeeded timed_out", 0}, "older": {"succeeded", 0}, "old": {"succeeded failed", 0},
 	})
+}
+
+// forgedAudited: forged words stand in the audit, of an address at most once a
+// minute: there is one console.
+func (h *house) forgedAudited() error {
+	var rows, minutes int
+	err := h.ledger.QueryRow("SELECT COUNT(*), COALESCE(CEIL((MAX(at)-MIN(at))/60000), 0) FROM audit_log WHERE action='receipt.refuse'").Scan(&rows, &minutes)
+	if err != nil {
+		return err
+	}
+	h.facts["audited forgeries"] += float64(rows)
+	if h.facts["forged receipts"]+h.facts["foreign receipts"] > 0 && rows == 0 {
+		return errors.New("forged receipts are not in the audit")
+	}
+	if most := minutes + 1; rows > most {
+		return fmt.Errorf("%d rows of forged receipts in the audit within %d min: more than %d", rows, minutes, most)
+	}
+	return nil
 }
 
 // judgeNotes looks at what the answers to a call's receipts were.

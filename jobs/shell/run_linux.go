@@ -166,7 +166,9 @@ func (r *run) spawn() error {
 
 // argv is the command with its arguments. Limits that no cgroup keeps are those
 // of each process: a shell sets them on itself and becomes the command. What it
-// reads holds nothing but numbers of the configuration.
+// reads holds nothing but numbers of the configuration. Of memory it is what can
+// be written (RLIMIT_DATA): programs of Go, Java and Node reserve more addresses
+// at their start than a limit of the address space would let them.
 func (r *run) argv() (path string, args []string) {
 	if r.job.Container != "" {
 		args = r.sh.containers.argv(r.job)
@@ -182,7 +184,7 @@ func (r *run) argv() (path string, args []string) {
 	}
 	var set string
 	if memory > 0 {
-		set = fmt.Sprintf("ulimit -v %d && ", memory>>10)
+		set = fmt.Sprintf("ulimit -d %d && ", memory>>10)
 	}
 	if pids > 0 {
 		set += fmt.Sprintf("{ ulimit -p %d 2>/dev/null || ulimit -u %d; } && ", pids, pids)

@@ -271,7 +271,7 @@ func asNobody(t *testing.T) func(*shell.Settings) {
 
 func TestCommandsRunAsTheSeparateUserAndWithinItsLimits(t *testing.T) {
 	sh := newShell(t, asNobody(t))
-	e, out, _ := script(t, sh, 20*time.Second, "id -un; echo x > own; cat own; cat /proc/$PPID/environ; ulimit -v", nil)
+	e, out, _ := script(t, sh, 20*time.Second, "id -un; echo x > own; cat own; cat /proc/$PPID/environ", nil)
 	require.NoError(t, e.Err)
 	require.True(t, strings.HasPrefix(out, "nobody\nx\n"), out)
 	require.Contains(t, out, "ermission denied", "the environment of ax is closed")
@@ -279,6 +279,17 @@ func TestCommandsRunAsTheSeparateUserAndWithinItsLimits(t *testing.T) {
 	e, _, mark := script(t, sh, 2*time.Second, "b() { b | b & }; b; sleep 300", nil)
 	require.NoError(t, e.Err)
 	require.Empty(t, alive(t, mark), "a fork bomb is limited, and gone")
+}
+
+func TestTheLimitOfMemoryIsOfWhatIsUsedNotOfWhatIsReserved(t *testing.T) {
+	sh := newShell(t, func(s *shell.Settings) { s.Options.Memory = "128MB" })
+	e, out, _ := script(t, sh, 20*time.Second, os.Args[0]+" -test.list '^TestC18'", nil)
+	require.NoError(t, e.Err)
+	require.Zero(t, e.Code, "a program of Go starts: %s", out)
+	require.Contains(t, out, "TestC18")
+	e, out, _ = script(t, sh, 20*time.Second, `awk 'BEGIN { s = "1234567890abcdef"; for (i = 0; i < 25; i++) s = s s; print length(s) }'`, nil)
+	require.NoError(t, e.Err)
+	require.False(t, e.Code == 0 && e.Signal == 0, "512 MB are too much: %s", out)
 }
 
 // TestC18 runs itself as the process that is killed.
