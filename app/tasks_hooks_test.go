@@ -13,9 +13,9 @@ import (
 func TestHooksAreTypedKeptAndShown(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
+	editor := h.as("editor")
 	ch, _, err := h.opt.Alerts.Channels.Create(t.Context(), root, alert.ChannelSpec{Team: "payments", Kind: alert.Webhook, Name: "pager", URL: "https://robot.example.com/in", Language: "en"})
 	require.NoError(t, err)
-	editor := h.as("editor")
 	typed := []string{
 		"hooks.before.url", "https://ledger.example.com/ready", "hooks.before.method", "HEAD", "hooks.before.headers", "X-Shop: 17", "hooks.before.statuses", "200, 404",
 		"hooks.before.timeout_seconds", "3 s", "hooks.before.not_ready", "wait", "hooks.before.every_seconds", "2 min", "hooks.before.limit_seconds", "1 h", "hooks.before.then", "skip",
