@@ -78,7 +78,7 @@ type wholeInstance struct {
 	Hook       *hookBody       `json:"hook,omitempty" doc:"What its hook was asked before it began; left out: nothing"`
 	Attempts   []attemptBody   `json:"attempts" nullable:"false"`
 	Events     []eventBody     `json:"events" nullable:"false" doc:"What states and times can't tell"`
-	CancelCall *cancelCallBody `json:"cancel_call" doc:"What the target is told after the end: that the work is not wanted any more; null: nothing"`
+	CancelCall *cancelCallBody `json:"cancel_call,omitempty" doc:"What the target is told after the end: that the work is not wanted any more; left out: nothing"`
 }
 
 // attemptBody is one try.

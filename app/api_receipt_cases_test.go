@@ -139,3 +139,34 @@ func TestAForgedWordIsRefusedAndAudited(t *testing.T) {
 	require.True(t, strings.Contains(page.body, "Refused a word with a forged token"))
 	require.Equal(t, "awaiting", h.api(access.Viewer).instance(in.ID).State)
 }
+
+// What a target is told stands on the page and in the API, for who may see the
+// instance.
+func TestWhatATargetIsToldStandsOnThePage(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.task("orders.send", func(w *sched.TaskSpec) { w.Target.HTTP = &sched.HTTPRules{CancelURL: "https://target.example.com/stop"} })
+	in := h.accepted("orders.send", "o-1")
+	page := h.as("operator").get("/instances/" + in.ID)
+	require.Contains(t, page.body, "The target is told to stop.")
+	require.Empty(t, page.text("[data-test=told]"))
+	h.api(access.Operator).wants(v1+"/instances/"+in.ID+"/cancel", `{"reason": "not needed"}`, 200)
+	require.Equal(t, "it is being sent", h.as("viewer").get("/instances/"+in.ID).text("[data-test=told]"))
+
+	due, err := h.ledger.DueCancels(t.Context(), h.local(), 10)
+	require.NoError(t, err)
+	require.Len(t, due, 1)
+	o, ok, err := h.ledger.TakeCancel(t.Context(), due[0], h.local(), h.local().Add(time.Minute))
+	require.NoError(t, err)
+	require.True(t, ok)
+	o.DueAt, o.EndedAt, o.StatusCode = time.Time{}, h.local(), 200
+	require.NoError(t, h.ledger.SettleCancel(t.Context(), o.CancelCall))
+	require.Equal(t, "it answered 200, after 1 try", h.as("viewer").get("/instances/"+in.ID).text("[data-test=told]"))
+	var got struct {
+		CancelCall map[string]any `json:"cancel_call"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(h.api(access.Viewer).get(v1+"/instances/"+in.ID).body), &got))
+	require.Equal(t, "told", got.CancelCall["state"])
+	require.Equal(t, "test-operator", got.CancelCall["by"])
+	require.EqualValues(t, 1, got.CancelCall["tries"])
+}
