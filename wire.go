@@ -243,7 +243,7 @@ func (p *parts) console() (*app.App, error) {
 		TrustedProxies: p.cfg.HTTP.TrustedProxies, Clock: p.clock.Now, Dev: version == "dev",
 		Alarms: p.cfg.Alarms,
 		Beats:  p.cfg.pulse(),
-		Tasks:  p.tasks, Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
+		Tasks:  p.tasks, TestCalls: sched.NewTestCalls(sched.TestCallsOptions{Tasks: p.tasks, Call: p.http, Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Book: p.ledger}), Instances: p.instances, Letters: p.letters, Reports: p.reports, Calendars: p.calendars, Outlook: sched.NewOutlook(p.ledger, p.clock),
 		Executors: sched.NewExecutors(p.ledger, p.egress, p.clock, newID),
 		Services:  p.people, Brokers: p.brokers, Alerts: p.alerts, Past: p.ledger, MailServer: p.cfg.Mail.Addr != "",
 		Calls: p.ledger, Receipts: p.signer, Nodes: p.ledger, Queues: p.queues(), Switches: p.switches, Ready: p.checks,

@@ -67,6 +67,7 @@ func (a *App) mountAPI(e *gin.Engine) {
 	s.huma = humagin.NewWithGroup(e, e.Group(apiPrefix), config)
 	s.taskOperations()
 	s.taskActions()
+	s.testCallOperation()
 	s.taskVersions()
 	s.taskChanges()
 	s.scheduleOperations()

@@ -30,6 +30,10 @@ const (
 	// Triggers come in crowds: an hour's orders at once.
 	triggersPerSecond = 500
 	triggersBurst     = 1000
+	// Test calls, by person and token: each holds a connection to somebody's
+	// target for as long as 25 s.
+	testsPerSecond = 10.0 / 60
+	testsBurst     = 10
 	// Wrong receipts, by address: more is guessing.
 	strangersPerSecond = 10
 	strangersBurst     = 100

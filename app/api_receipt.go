@@ -80,6 +80,9 @@ func (s *api) receipt(k *call, in *receiptIn) (body []byte, attempt int, err err
 			k.c.Header("WWW-Authenticate", `Receipt realm="ax"`)
 			return fault.Unauthenticated("A receipt needs the token that came with the call, Ax-Receipt-Token")
 		}
+		if s.receipts.IsTest(token, in.ID) {
+			return fault.Conflict("That was a test call: nothing waits for a receipt of it")
+		}
 		no, ok := s.receipts.CheckReceipt(token, in.ID)
 		if !ok {
 			_ = s.strangers.take(who, now) // counted; the next look refuses

@@ -145,7 +145,9 @@ func TestAForgedWordIsRefusedAndAudited(t *testing.T) {
 func TestWhatATargetIsToldStandsOnThePage(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
-	h.task("orders.send", func(w *sched.TaskSpec) { w.Target.HTTP = &sched.HTTPRules{CancelURL: "https://target.example.com/stop"} })
+	h.task("orders.send", func(w *sched.TaskSpec) {
+		w.Target.HTTP = &sched.HTTPRules{CancelURL: "https://target.example.com/stop"}
+	})
 	in := h.accepted("orders.send", "o-1")
 	page := h.as("operator").get("/instances/" + in.ID)
 	require.Contains(t, page.body, "The target is told to stop.")

@@ -84,6 +84,8 @@ type nodes interface {
 // receipts tells of which attempt of the instance a receipt's token is.
 type receipts interface {
 	CheckReceipt(token, instanceID string) (attempt int, ok bool)
+	// IsTest tells whether the token went with a test call.
+	IsTest(token, instanceID string) bool
 }
 
 // calls remembers the answers to calls with an Idempotency-Key.
@@ -109,6 +111,7 @@ type Options struct {
 	Dev            bool             // adds /dev/gallery
 
 	Tasks           *sched.Tasks
+	TestCalls       *sched.TestCalls
 	Instances       *sched.Instances
 	Letters         *sched.Letters
 	Reports         *sched.Reports
@@ -138,7 +141,7 @@ type Options struct {
 
 func (o Options) check() error {
 	for name, missing := range map[string]bool{
-		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "Instances": o.Instances == nil,
+		"Log": o.Log == nil, "Clock": o.Clock == nil, "Tasks": o.Tasks == nil, "TestCalls": o.TestCalls == nil, "Instances": o.Instances == nil,
 		"Letters": o.Letters == nil, "Reports": o.Reports == nil, "Calendars": o.Calendars == nil, "Outlook": o.Outlook == nil, "Executors": o.Executors == nil, "Users": o.Users == nil,
 		"Sessions": o.Sessions == nil, "Tokens": o.Tokens == nil, "Teams": o.Teams == nil,
 		"Setup": o.Setup == nil, "Invitations": o.Invitations == nil, "Allowances": o.Allowances == nil, "Brokers": o.Brokers == nil, "Audit": o.Audit == nil, "Refusals": o.Refusals == nil, "Calls": o.Calls == nil, "Receipts": o.Receipts == nil,
@@ -165,6 +168,7 @@ type App struct {
 	dev      bool
 
 	tasks       *sched.Tasks
+	testCalls   *sched.TestCalls
 	instances   *sched.Instances
 	letters     *sched.Letters
 	reports     *sched.Reports
@@ -204,6 +208,7 @@ type App struct {
 	settled atomic.Bool     // there is an administrator: asked once
 	sidebar sidebar
 	acts    *limits // by person
+	tests   *limits // test calls, by actor
 
 	dashboards recent[views.DashboardPage] // by scope
 	carriers   recent[views.QueuesPage]
@@ -226,11 +231,11 @@ func New(o Options) (*App, error) {
 	a := &App{
 		log: o.Log, version: o.Version, env: o.Env, external: external, now: o.Clock, dev: o.Dev,
 		zone: cmp.Or(o.Zone, time.UTC), beats: cmp.Or(o.Beats, sched.DefaultPulse()), alarms: o.Alarms.orDefault(),
-		tasks: o.Tasks, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook, executors: o.Executors,
+		tasks: o.Tasks, testCalls: o.TestCalls, instances: o.Instances, letters: o.Letters, reports: o.Reports, calendars: o.Calendars, outlook: o.Outlook, executors: o.Executors,
 		users: o.Users, sessions: o.Sessions, tokens: o.Tokens, teams: o.Teams, setup: o.Setup, invitations: o.Invitations, allowances: o.Allowances, secrets: o.Secrets, brokers: o.Brokers, audit: o.Audit, refusals: o.Refusals,
 		alerts: o.Alerts, past: o.Past, mailServer: o.MailServer,
 		calls: o.Calls, receipts: o.Receipts, queues: o.Queues, switches: o.Switches, nodes: o.Nodes, ready: o.Ready, served: o.Served, provider: o.Provider, networks: o.OpenNetworks, newcomers: o.OpensLoopback, settings: o.Settings, ledger: o.Ledger, carrier: o.Carrier,
-		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst),
+		streams: map[string]bool{}, acts: newLimits(actsPerSecond, actsBurst), tests: newLimits(testsPerSecond, testsBurst),
 	}
 	if a.engine, err = a.newEngine(o.TrustedProxies); err != nil {
 		return nil, err

@@ -103,10 +103,14 @@ func (h *house) options() app.Options {
 	log := slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	hand := sched.NewDispatcher(d, h.queue, h.clock, log)
 	targets := jobs.NewEgress(jobs.EgressPolicy{Allow: access.Loopback(), Teams: jobs.NewTeamLists(d, h.local)})
+	tasks := sched.NewTasks(d, hand, targets, h.clock, newID, sched.Defaults{
+		TimeoutSeconds: 30, RetryMax: 3, RetryDelays: []int{10, 30, 120}, Queues: []string{"default", "slow"}})
+	caller := jobs.NewHTTP(jobs.HTTPOptions{Egress: targets, Signer: h.signer, Now: now, Version: "1.2.3", Secrets: people.Secrets})
+	h.t.Cleanup(caller.Close)
 	return app.Options{
 		Log: log, Version: "1.2.3", Env: "test", Clock: now,
-		Tasks: sched.NewTasks(d, hand, targets, h.clock, newID, sched.Defaults{
-			TimeoutSeconds: 30, RetryMax: 3, RetryDelays: []int{10, 30, 120}, Queues: []string{"default", "slow"}}),
+		Tasks:     tasks,
+		TestCalls: sched.NewTestCalls(sched.TestCallsOptions{Tasks: tasks, Call: caller, Receipts: jobs.Receipts{Signer: h.signer, Base: "https://ax.example"}, Book: d}),
 		Instances: sched.NewInstances(d, h.queue, h.queue, h.clock),
 		Letters:   sched.NewLetters(d, hand, h.clock, newID),
 		Reports:   sched.NewReports(d, h.clock),

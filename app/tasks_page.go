@@ -19,6 +19,8 @@ func (a *App) taskRoutes() []route {
 		{http.MethodGet, "/tasks", (*App).listTasks, access.Read, false},
 		{http.MethodGet, "/tasks/new", (*App).showNewTask, access.EditTask, false},
 		{http.MethodPost, "/tasks/new", (*App).createTask, access.EditTask, false},
+		{http.MethodPost, "/tasks/new/test-call", (*App).testNewTask, access.EditTask, false},
+		{http.MethodPost, "/tasks/:code/test-call", (*App).testTask, access.EditTask, false},
 		{http.MethodGet, "/tasks/preview", (*App).previewTask, access.Read, false},
 		{http.MethodGet, "/tasks/:code", (*App).showTask, access.Read, false},
 		{http.MethodPost, "/tasks/:code", (*App).updateTask, access.EditTask, false},

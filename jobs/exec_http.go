@@ -44,6 +44,9 @@ type HTTPOptions struct {
 	RootCAs *x509.CertPool // nil: the system's
 	Secrets secrets        // nil: no call carries any
 	Resolve *net.Resolver  // nil: the system's
+	// Local is the time of this machine, for how long the parts of a test call
+	// take; nil: time.Now.
+	Local func() time.Time
 	// Sampled tells whether ax records the instance's trace, which targets go
 	// by; nil: ax records none, and targets are asked to.
 	Sampled func(instanceID string) bool
@@ -53,25 +56,20 @@ type HTTPOptions struct {
 // knows no retries, proxies or cookies, and follows redirects only where the
 // target says so.
 type HTTP struct {
-	o    HTTPOptions
-	kept *http.Transport // keeps connections
-	// fresh makes a connection per call, for work that can't be repeated: a
-	// target may close a kept one just as a call is written, and then nobody
-	// knows whether it arrived.
-	fresh *http.Transport
+	o     HTTPOptions
+	pools *pools
 }
 
 // NewHTTP makes the executor.
 func NewHTTP(o HTTPOptions) *HTTP {
-	kept := newTransport(o.Egress, o.RootCAs, o.Resolve)
-	kept.MaxIdleConns, kept.MaxIdleConnsPerHost, kept.IdleConnTimeout = 1024, 256, idleFor
-	fresh := kept.Clone()
-	fresh.DisableKeepAlives = true
-	return &HTTP{o: o, kept: kept, fresh: fresh}
+	if o.Local == nil {
+		o.Local = time.Now
+	}
+	return &HTTP{o: o, pools: newPools(maxPools)}
 }
 
 // Close ends kept connections.
-func (h *HTTP) Close() { h.kept.CloseIdleConnections() }
+func (h *HTTP) Close() { h.pools.close() }
 
 // httpCall is a call ready to be sent any number of times.
 type httpCall struct {
@@ -106,9 +104,7 @@ func (h *HTTP) send(ctx context.Context, call sched.Call, body []byte) sched.Res
 	if err != nil {
 		return unsent(err)
 	}
-	if c.rules != nil && (c.rules.CA != "" || c.rules.ClientCert != "") {
-		defer c.by.CloseIdleConnections()
-	}
+	watchOf(ctx).sends(c.body)
 	shown := c.show()
 	for {
 		r, next := h.step(ctx, c)
@@ -140,27 +136,21 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, next *http
 	mark := sentMark{may: func(to netip.AddrPort) error { return h.o.Egress.Check(ctx, c.team, to) }}
 	watched, begin, stop := own.watch(ctx)
 	defer stop()
+	seen := watchOf(ctx)
 	trace := &httptrace.ClientTrace{
-		GotConn:              func(info httptrace.GotConnInfo) { mark.got(info); begin() },
-		GotFirstResponseByte: stop,
+		GotConn:              func(info httptrace.GotConnInfo) { mark.got(info); begin(); seen.connected(info.Reused) },
+		GotFirstResponseByte: func() { stop(); seen.answers() },
 	}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(withEnd(watched), trace), c.method, c.url, bytes.NewReader(c.body))
+	req, err := c.request(httptrace.WithClientTrace(withEnd(watched), trace))
 	if err != nil {
 		return unsent(err), nil, false
 	}
-	req.Header = c.header.Clone()
-	// Without GetBody the transport can't send the request again by itself:
-	// it would when a kept connection breaks, because of Idempotency-Key.
-	req.GetBody = nil
-	if len(c.body) == 0 { // nor by the mere method, as it would a GET without body
-		req.Body = io.NopCloser(bytes.NewReader(nil))
-	}
 	resp, err := c.by.RoundTrip(req)
 	if err != nil {
-		sent := mark.sent()
-		if mark.refused != nil {
-			return broken(ctx, mark.refused, sent), nil, false
+		if mark.refused != nil { // before a byte of it was written
+			return broken(ctx, mark.refused, false), nil, false
 		}
+		sent := mark.sent()
 		if errors.Is(context.Cause(watched), errFirstByte) {
 			return sched.Result{Outcome: sched.OutcomeTimedOut, Definite: !sent, Error: fmt.Sprintf("no first byte of the answer within %s", own.firstByte)}, nil, false
 		}
@@ -183,6 +173,22 @@ func (h *HTTP) once(ctx context.Context, c httpCall) (r sched.Result, next *http
 	return r, nil, false
 }
 
+// request is the call for one try.
+func (c httpCall) request(ctx context.Context) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, c.method, c.url, bytes.NewReader(c.body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = c.header.Clone()
+	// Without GetBody the transport can't send the request again by itself:
+	// it would when a kept connection breaks, because of Idempotency-Key.
+	req.GetBody = nil
+	if len(c.body) == 0 { // nor by the mere method, as it would a GET without body
+		req.Body = io.NopCloser(bytes.NewReader(nil))
+	}
+	return req, nil
+}
+
 // prepare builds what is sent. An error means that nothing can be.
 func (h *HTTP) prepare(ctx context.Context, call sched.Call, body []byte) (httpCall, error) {
 	u, err := url.Parse(call.Target.URL)
@@ -194,16 +200,13 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call, body []byte) (httpC
 	}
 	rules := call.Target.HTTP
 	now := h.o.Now()
-	c := httpCall{by: h.fresh, team: call.TeamID, method: rules.MethodOf(), url: u.String(), body: body, header: http.Header{}, rules: rules}
+	c := httpCall{team: call.TeamID, method: rules.MethodOf(), url: u.String(), body: body, header: http.Header{}, rules: rules}
 	if call.Probe {
 		c.header = h.probeHeaders(call)
 		return c, h.fill(ctx, &c, call, u)
 	}
-	if call.Idempotent {
-		c.by = h.kept
-		if rules != nil {
-			c.redirects = rules.Redirects
-		}
+	if call.Idempotent && rules != nil {
+		c.redirects = rules.Redirects
 	}
 	for name, value := range map[string]string{
 		"Content-Type":    "application/json",
@@ -218,6 +221,9 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call, body []byte) (httpC
 		"Traceparent":     traceparent(call, h.o.Sampled),
 	} {
 		c.header.Set(name, value)
+	}
+	if call.Test {
+		c.header.Set("Ax-Test", "1")
 	}
 	executorHeaders(c.header, call)
 	c.secrets = []string{c.header.Get("Ax-Signature")}

@@ -57,7 +57,20 @@ func reason(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the target closed the connection without a whole answer"
 	}
-	return err.Error()
+	return overHTTP2(err.Error())
+}
+
+// overHTTP2 puts what net/http says of HTTP/2, in errors of its own, into
+// plain words.
+func overHTTP2(said string) string {
+	switch {
+	case strings.Contains(said, "GOAWAY"):
+		return "the target closed the HTTP/2 connection (GOAWAY) without a whole answer"
+	case strings.Contains(said, "stream error: "):
+		_, code, _ := strings.Cut(said, "; ")
+		return "the target ended the HTTP/2 call: " + strings.FieldsFunc(code+";", func(r rune) bool { return r == ';' || r == ']' })[0]
+	}
+	return said
 }
 
 // answered is the result when a status line and headers came: what the status

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"ax/app/sched"
 )
 
 // connectTimeout bounds a connecting whose call has a longer deadline.
@@ -22,20 +24,49 @@ type dialer struct {
 	tls *tls.Config
 }
 
-// newTransport calls only where the address rules let it, over HTTP/1.1 and
-// verified TLS, without proxies and compression. roots and resolve may be nil:
-// the system's. own are certificates that ax shows.
-func newTransport(e *Egress, roots *x509.CertPool, resolve *net.Resolver, own ...tls.Certificate) *http.Transport {
-	dial := &dialer{
+// Of HTTP/2: a connection that is silent while calls wait is asked whether it
+// lives, and what a target sends unread is bounded.
+const (
+	pingAfter  = 10 * time.Second
+	pingWait   = 5 * time.Second
+	unreadCall = 512 << 10
+	unreadAll  = 4 << 20
+)
+
+// kept makes a transport keep its connections for the next calls of whom it is
+// for, and speak HTTP/2 with targets that offer it under TLS.
+func (d *dialer) kept(t *http.Transport) *http.Transport {
+	d.tls.NextProtos = []string{"h2", "http/1.1"}
+	t.Protocols.SetHTTP2(true)
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingWait, MaxReceiveBufferPerStream: unreadCall, MaxReceiveBufferPerConnection: unreadAll}
+	t.MaxIdleConns, t.MaxIdleConnsPerHost, t.IdleConnTimeout = 1024, 256, idleFor
+	return t
+}
+
+// single makes a transport use a connection for one call alone.
+func single(t *http.Transport) *http.Transport {
+	t.DisableKeepAlives = true
+	return t
+}
+
+// newDialer connects only where the address rules let it. roots and resolve
+// may be nil: the system's. own are certificates that ax shows.
+func newDialer(e *Egress, roots *x509.CertPool, resolve *net.Resolver, own ...tls.Certificate) *dialer {
+	return &dialer{
 		net: &net.Dialer{KeepAlive: 15 * time.Second, ControlContext: e.ControlContext, Resolver: resolve},
 		tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, Certificates: own, NextProtos: []string{"http/1.1"}},
 	}
+}
+
+// transport calls over HTTP/1.1 and verified TLS, without proxies and
+// compression.
+func (d *dialer) transport() *http.Transport {
 	plain := new(http.Protocols)
-	plain.SetHTTP1(true) // sentMark counts bytes of one connection per call
+	plain.SetHTTP1(true)
 	return &http.Transport{
 		Proxy:                  nil, // an address rule that a proxy gets around is none
-		DialContext:            dial.plain,
-		DialTLSContext:         dial.secure,
+		DialContext:            d.plain,
+		DialTLSContext:         d.secure,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true, // a bomb stays as small as it came
 		Protocols:              plain,
@@ -66,6 +97,7 @@ func (d *dialer) plain(ctx context.Context, network, address string) (net.Conn, 
 	defer cancel()
 	ctx, stop := within(ctx, func(l limits) time.Duration { return l.connect })
 	defer stop()
+	defer watchOf(ctx).measure(func(p *sched.CallParts) *time.Duration { return &p.Connect })()
 	c, err := d.net.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
@@ -89,6 +121,7 @@ func (d *dialer) secure(ctx context.Context, network, address string) (net.Conn,
 	t := tls.Client(c, config)
 	ctx, stop := within(ctx, func(l limits) time.Duration { return l.tls })
 	defer stop()
+	defer watchOf(ctx).measure(func(p *sched.CallParts) *time.Duration { return &p.TLS })()
 	if err := t.HandshakeContext(ctx); err != nil {
 		_ = c.Close()
 		return nil, err

@@ -2,15 +2,10 @@ package jobs
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
-	"ax/app/access"
 	"ax/app/sched"
 )
 
@@ -48,54 +43,6 @@ func (l limits) watch(ctx context.Context) (_ context.Context, begin, stop func(
 	timer := time.AfterFunc(l.firstByte, func() { cancel(errFirstByte) })
 	timer.Stop()
 	return ctx, func() { timer.Reset(l.firstByte) }, func() { timer.Stop() }
-}
-
-// transportOf is the transport of a call with certificates of its own: such
-// connections are lent to nobody, so they aren't kept.
-func (h *HTTP) transportOf(ctx context.Context, call sched.Call, c *httpCall, to access.Destination) error {
-	r := call.Target.HTTP
-	if r == nil || r.CA == "" && r.ClientCert == "" {
-		return nil
-	}
-	roots := h.o.RootCAs
-	if r.CA != "" {
-		roots = x509.NewCertPool()
-		if !roots.AppendCertsFromPEM([]byte(r.CA)) {
-			return errors.New("the target's own certificates can't be read")
-		}
-	}
-	var own []tls.Certificate
-	if r.ClientCert != "" {
-		cert, err := h.clientCert(ctx, call, to)
-		if err != nil {
-			return fmt.Errorf("certificate %s: %w", r.ClientCert, err)
-		}
-		own = append(own, cert)
-	}
-	c.by = newTransport(h.o.Egress, roots, h.o.Resolve, own...)
-	c.by.DisableKeepAlives = true
-	return nil
-}
-
-// clientCert opens the team's secret that holds a certificate and its key. It
-// is a line, so the PEM is in base64.
-func (h *HTTP) clientCert(ctx context.Context, call sched.Call, to access.Destination) (tls.Certificate, error) {
-	if h.o.Secrets == nil {
-		return tls.Certificate{}, errors.New("this process opens no secrets")
-	}
-	plain, err := h.o.Secrets.Reveal(ctx, call.TeamID, call.Target.HTTP.ClientCert, to)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	both, err := base64.StdEncoding.DecodeString(plain)
-	if err != nil {
-		return tls.Certificate{}, errors.New("it must be the certificate and its key in PEM, in base64")
-	}
-	cert, err := tls.X509KeyPair(both, both)
-	if err != nil {
-		return tls.Certificate{}, errors.New("it must be the certificate and its key in PEM, in base64: they can't be read, or don't belong together")
-	}
-	return cert, nil
 }
 
 // wantsQuiet is how long a target that has too much to do asks to be left

@@ -24,7 +24,8 @@ type secrets interface {
 // error means that nothing may be sent.
 func (h *HTTP) fill(ctx context.Context, c *httpCall, call sched.Call, u *url.URL) error {
 	to := access.DestinationOf(u)
-	if err := h.transportOf(ctx, call, c, to); err != nil {
+	var err error
+	if c.by, err = h.transportOf(ctx, call, to); err != nil {
 		return err
 	}
 	for name, value := range call.Target.Headers {

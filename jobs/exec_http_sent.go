@@ -40,6 +40,7 @@ type sentMark struct {
 	conn   *markedConn
 	before int64
 	reused bool
+	shared bool // HTTP/2: what is written may be of another call
 	// may tells why the call's team may not talk to whom the connection leads
 	// to: it may have been made for a call of another team, or when more was
 	// open.
@@ -50,6 +51,7 @@ type sentMark struct {
 func (m *sentMark) got(info httptrace.GotConnInfo) {
 	c := info.Conn
 	if t, ok := c.(*tls.Conn); ok {
+		m.shared = t.ConnectionState().NegotiatedProtocol == "h2"
 		c = t.NetConn()
 	}
 	if m.conn, _ = c.(*markedConn); m.conn != nil {
@@ -66,7 +68,9 @@ func (m *sentMark) got(info httptrace.GotConnInfo) {
 	}
 }
 
-// sent tells whether anything of the call was written. It is exact once
-// RoundTrip has returned an error: the connection is closed and its writer
-// gone by then.
-func (m *sentMark) sent() bool { return m.conn != nil && m.conn.writes.Load() != m.before }
+// sent tells whether anything of the call was written. Over HTTP/1.1 it is
+// exact once RoundTrip has returned an error: the connection is closed and its
+// writer gone by then. Over HTTP/2 whatever got a connection counts as sent.
+func (m *sentMark) sent() bool {
+	return m.conn != nil && (m.shared || m.conn.writes.Load() != m.before)
+}

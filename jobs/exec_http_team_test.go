@@ -118,9 +118,16 @@ func requireBlocked(t *testing.T, r sched.Result) {
 	require.Empty(t, r.Response, "the answer of what is blocked isn't shown")
 }
 
+func newHTTP2Server(h http.Handler) *httptest.Server {
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	return s
+}
+
 func TestAKeptConnectionIsNotLentToAnotherTeam(t *testing.T) {
 	t.Parallel()
-	for name, start := range map[string]func(http.Handler) *httptest.Server{"plain": httptest.NewServer, "TLS": httptest.NewTLSServer} {
+	for name, start := range map[string]func(http.Handler) *httptest.Server{"plain": httptest.NewServer, "TLS": httptest.NewTLSServer, "HTTP/2": newHTTP2Server} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var calls atomic.Int64

@@ -47,10 +47,8 @@ func NewNotifier(o NotifierOptions) *Notifier {
 	if o.Timeout == 0 {
 		o.Timeout = sendTimeout
 	}
-	by := newTransport(o.Egress, o.RootCAs, o.Resolve)
 	// A connection per message: none is kept that was made for another team.
-	by.DisableKeepAlives = true
-	return &Notifier{o: o, by: by}
+	return &Notifier{o: o, by: single(newDialer(o.Egress, o.RootCAs, o.Resolve).transport())}
 }
 
 // robot is how a kind of chat robot is talked to.

@@ -76,6 +76,20 @@ func (s *Signer) CheckReceipt(token, instanceID string) (attempt int, ok bool) {
 	return attempt, true
 }
 
+// TestToken goes with a test call in place of a receipt's token. No receipt is
+// taken by it.
+func (s *Signer) TestToken(instanceID string) string {
+	h := hmac.New(sha256.New, s.receipt)
+	h.Write([]byte("test." + instanceID))
+	return "test." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// IsTest tells whether the token went with the test call that was told of the
+// instance.
+func (s *Signer) IsTest(token, instanceID string) bool {
+	return hmac.Equal([]byte(token), []byte(s.TestToken(instanceID)))
+}
+
 // Receipts gives a call the address and token of its receipt. Base is how
 // targets reach the installation, such as https://ax.example.org.
 type Receipts struct {
@@ -86,4 +100,11 @@ type Receipts struct {
 // Receipt of one attempt.
 func (r Receipts) Receipt(instanceID string, attempt int) (url, token string) {
 	return r.Base + "/api/v1/instances/" + instanceID + "/receipt", r.Signer.ReceiptToken(instanceID, attempt)
+}
+
+// TestReceipt is what a test call carries in place of a receipt's address and
+// token.
+func (r Receipts) TestReceipt(instanceID string) (url, token string) {
+	url, _ = r.Receipt(instanceID, 1)
+	return url, r.Signer.TestToken(instanceID)
 }

@@ -71,6 +71,7 @@ var auditWords = map[string]string{
 	"task.pause":   msg("Paused the task"),
 	"task.resume":  msg("Resumed the task"),
 	"task.trigger": msg("Ran the task now"),
+	"task.test":    msg("Called the target as a test"),
 
 	"instance.cancel": msg("Canceled the instance"),
 	"letter.edit":     msg("Changed the dead letter"),

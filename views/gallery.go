@@ -37,6 +37,7 @@ func Gallery() []Example {
 		accountExamples(),
 		calendarExamples(),
 		taskExamples(),
+		testCallExamples(),
 		instancesExamples(),
 		instanceExamples(),
 		lettersExamples(),

@@ -84,6 +84,9 @@ func TranslateCount(lang, format string, n int64, args ...any) string {
 	}
 	forms, ok := plurals[format]
 	if ok && n == 1 {
+		if !strings.Contains(forms.One, "%d") { // "once"
+			all = args
+		}
 		return fill(lang, forms.One, all)
 	}
 	return fill(lang, cmp.Or(forms.Other, withoutContext(format)), all)

@@ -162,6 +162,11 @@ func TestCountsHaveASingular(t *testing.T) {
 	require.Equal(t, "1 dead letter", TranslateCount(English, "%d dead letters", 1))
 	require.Equal(t, "1,234 dead letters", TranslateCount(English, "%d dead letters", 1234))
 	require.Equal(t, "1 条死信", TranslateCount(Chinese, "%d dead letters", 1))
+	for key, p := range plurals {
+		if len(values(t, withoutContext(key))) == 1 {
+			require.NotContains(t, TranslateCount(English, key, 1), "%!", p.One)
+		}
+	}
 }
 
 func TestTheLanguageIsTheSettingThenTheCookieThenTheBrowsers(t *testing.T) {

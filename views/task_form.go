@@ -29,6 +29,7 @@ type TaskFormPage struct {
 	Brokers   []BrokerChoice   // that a message may go to
 	Channels  []HookChannel    // that hooks may name
 	Preview   TaskPreview
+	Test      *TestCallView // what a test call came to; nil: none was made
 	// Changed is set when somebody saved after the form was opened: Stored is
 	// theirs then, Theirs are its fields, and Mine what the form would make of
 	// them.

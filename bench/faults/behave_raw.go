@@ -10,17 +10,21 @@ import (
 )
 
 // redirect sends the caller elsewhere: /redirect/301, 302, 307 and 308 to
-// /landed, loop to itself, meta to a metadata service, file to a file.
+// /landed, on to /ok, loop to itself, meta to a metadata service, file to a file.
 func redirect(w http.ResponseWriter, r *http.Request, how string) {
 	to, status := "/landed", http.StatusFound
 	switch how {
 	case "301", "302", "307", "308":
 		status = map[string]int{"301": 301, "302": 302, "307": 307, "308": 308}[how]
+	case "on":
+		to, status = "/ok", http.StatusTemporaryRedirect
 	case "loop":
-		to = r.URL.Path
+		to, status = r.URL.Path, http.StatusTemporaryRedirect
 	case "meta":
+		status = http.StatusTemporaryRedirect
 		to = "http://169.254.169.254/latest/meta-data/"
 	case "file":
+		status = http.StatusTemporaryRedirect
 		to = "file:///etc/passwd"
 	}
 	w.Header().Set("Location", to)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -59,6 +60,9 @@ type house struct {
 	frames  [][]any            // spans of the oracle
 	facts   map[string]float64 // figures of this run
 	undo    []func()           // what close takes back, last first
+
+	longWaits atomic.Int64          // of targets that asked for more time than an attack has
+	strayed   atomic.Pointer[error] // the first of them that was out of its bounds
 }
 
 // usual is the layout of faults.md 2.1.

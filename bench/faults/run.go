@@ -194,6 +194,7 @@ func (h *house) leftInRedis() []violation {
 		if h.orphans || h.anyDoomed() {
 			left["active"] = 0
 		}
+		left["retry"] = max(0, left["retry"]-h.canceledLater())
 		return left["pending"]+left["active"]+left["scheduled"]+left["retry"]+left["archived"] == 0
 	})
 	if err == nil {

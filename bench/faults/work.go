@@ -17,6 +17,7 @@ type work struct {
 	more       map[string]any // of the trigger
 	stays      bool           // is never disabled
 	target     map[string]any // in place of path
+	redirects  int            // that are followed
 	unsafe     bool           // what is not idempotent is repeated after a definite failure
 }
 
@@ -69,6 +70,9 @@ func (w work) definition(sink string) map[string]any {
 		retry["unsafe"] = true
 	}
 	target := map[string]any{"kind": "http", "url": w.address(sink)}
+	if w.redirects > 0 {
+		target["http"] = map[string]any{"redirects": w.redirects}
+	}
 	if w.target != nil {
 		target = w.target
 	}
