@@ -121,7 +121,7 @@ func (p *parts) buildEngine() {
 	p.buildMQ()
 	p.runner = sched.NewRunner(sched.RunnerOptions{
 		Store: d, Node: p.node, Clock: p.clock, Exec: p.tele.Executor(jobs.Executors{sched.TargetHTTP: p.routed(), sched.TargetShell: p.shell, sched.TargetMQ: p.mq}),
-		Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
+		Probe: p.http, Probes: max(1, c.slots()/4), Receipts: jobs.Receipts{Signer: p.signer, Base: p.cfg.baseURL()}, Send: p.queue, Hint: p.hints, NewID: newID, Sleep: jobs.Sleep, Log: p.log,
 	})
 }
 
@@ -200,7 +200,7 @@ func (p *parts) chores() []jobs.MaintenanceJob {
 		{Name: "prune-plan-log", Spec: "17 * * * *", Run: func(ctx context.Context) error { return p.ledger.PrunePlanLog(ctx, p.clock.Now()) }},
 		{Name: "digests", Spec: "*/10 * * * *", Run: p.telling.Digest},
 		{Name: "prune-alerts", Spec: "27 * * * *", Run: func(ctx context.Context) error {
-			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()), p.ledger.PruneNotes(ctx, p.clock.Now()), p.ledger.PruneProgress(ctx, p.clock.Now()), p.ledger.PruneCancels(ctx, p.clock.Now()), p.ledger.PruneExecutors(ctx, p.clock.Now()))
+			return errors.Join(p.ledger.PruneDeliveries(ctx, p.clock.Now()), p.ledger.PruneIncidents(ctx, p.clock.Now()), p.ledger.PruneOutputs(ctx, p.clock.Now()), p.ledger.PruneNotes(ctx, p.clock.Now()), p.ledger.PruneProgress(ctx, p.clock.Now()), p.ledger.PruneProbes(ctx, p.clock.Now()), p.ledger.PruneCancels(ctx, p.clock.Now()), p.ledger.PruneExecutors(ctx, p.clock.Now()))
 		}},
 		{Name: "prune-lanes", Spec: "37 * * * *", Run: p.inspector.ForgetLanes},
 		{Name: "prune-stats", Spec: "47 * * * *", Run: func(ctx context.Context) error { return p.ledger.PruneStats(ctx, p.clock.Now()) }},

@@ -48,7 +48,7 @@ func readDeliveryQuery(c *gin.Context) (views.DeliveryQuery, error) {
 	if q.State != "" && !slices.Contains([]alert.DeliveryState{alert.Waiting, alert.Delivered, alert.Refused}, q.State) {
 		bad.refuse("", "There is no state %q", string(q.State))
 	}
-	kinds := []alert.MessageKind{alert.Opened, alert.Repeated, alert.Grown, alert.Escalated, alert.Closed, alert.Test, alert.Summing, alert.Event}
+	kinds := []alert.MessageKind{alert.Opened, alert.Repeated, alert.Grown, alert.Escalated, alert.Closed, alert.Test, alert.Summing, alert.Event, alert.Ran}
 	if q.Kind != "" && !slices.Contains(kinds, q.Kind) {
 		bad.refuse("", "There is no kind of message %q", string(q.Kind))
 	}

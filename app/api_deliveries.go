@@ -22,7 +22,7 @@ type DeliveryBody struct {
 	ID         string              `json:"id" format:"uuid" example:"0193868e-2f40-7c11-9a02-6b1fd2f0c7e1"`
 	ChannelID  string              `json:"channel_id" example:"8c3f0d7e5b1a4f6c9e2d7a0b4c6e8f10"`
 	Team       string              `json:"team" doc:"Code of the channel's team; empty: the installation" example:"payments"`
-	Kind       alert.MessageKind   `json:"kind" enum:"opened,repeated,grown,escalated,closed,test,digest,event"`
+	Kind       alert.MessageKind   `json:"kind" enum:"opened,repeated,grown,escalated,closed,test,digest,event,run"`
 	Event      alert.EventType     `json:"event" doc:"Of events and digests; else empty" example:"instance.finished"`
 	Title      string              `json:"title" doc:"The rule, the event, or the kind"`
 	MessageID  string              `json:"message_id" format:"uuid" doc:"What the receiver gets as the id: a replay has that of the first delivery"`

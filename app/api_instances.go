@@ -76,6 +76,7 @@ type wholeInstance struct {
 	Payload    json.RawMessage `json:"payload,omitempty" doc:"Of this request; left out: the task's"`
 	WaitsFor   *waitsForBody   `json:"waits_for,omitempty" doc:"What it waits for and no node serves; left out: nothing"`
 	DeadLetter *int64          `json:"dead_letter" doc:"Id of the business action's dead letter; null: none"`
+	Hook       *hookBody       `json:"hook,omitempty" doc:"What its hook was asked before it began; left out: nothing"`
 	Attempts   []attemptBody   `json:"attempts" nullable:"false"`
 	Events     []eventBody     `json:"events" nullable:"false" doc:"What states and times can't tell"`
 	CancelCall *cancelCallBody `json:"cancel_call,omitempty" doc:"What the target is told after the end: that the work is not wanted any more; left out: nothing"`
@@ -129,7 +130,7 @@ type eventBody struct {
 func wholeShape(v sched.InstanceView) wholeInstance {
 	out := wholeInstance{
 		InstanceBody: instanceShape(v.Instance, v.Task.Code), Payload: v.Payload,
-		Attempts: make([]attemptBody, len(v.Attempts)), Events: make([]eventBody, len(v.Events)),
+		Hook: hookShape(v.Probing), Attempts: make([]attemptBody, len(v.Attempts)), Events: make([]eventBody, len(v.Events)),
 	}
 	if v.Letter != 0 {
 		out.DeadLetter = &v.Letter

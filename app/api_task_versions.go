@@ -24,6 +24,7 @@ type versionBody struct {
 	Schedule scheduleBody     `json:"schedule"`
 	Target   sched.TargetSpec `json:"target"`
 	Policy   sched.PolicySpec `json:"policy"`
+	Hooks    *sched.Hooks     `json:"hooks,omitempty"`
 	Queue    string           `json:"queue" example:"default"`
 	Labels   []string         `json:"labels,omitempty" doc:"Labels that a node must have to run it, all of them; left out when it needs none" example:"[\"gpu\"]"`
 	Payload  json.RawMessage  `json:"payload,omitempty" doc:"JSON that the target gets; left out when there is none"`
@@ -59,7 +60,7 @@ func (s *api) listTaskVersions(ctx context.Context, k *call, in *versionsIn) (*v
 		b := taskShape(v.Of(t), "", s.now())
 		items = append(items, versionBody{
 			Version: v.Version, Author: v.Author, Note: v.Note, CreatedAt: instant(v.CreatedAt),
-			Name: b.Name, Group: b.Group, Tags: b.Tags, Owner: b.Owner, Schedule: b.Schedule, Target: b.Target, Policy: b.Policy, Queue: b.Queue, Labels: b.Labels, Payload: b.Payload,
+			Name: b.Name, Group: b.Group, Tags: b.Tags, Owner: b.Owner, Schedule: b.Schedule, Target: b.Target, Policy: b.Policy, Hooks: b.Hooks, Queue: b.Queue, Labels: b.Labels, Payload: b.Payload,
 		})
 	}
 	return &versionListOut{Body: listPage(items, "")}, nil

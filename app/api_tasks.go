@@ -43,6 +43,7 @@ type taskBody struct {
 	Schedule scheduleBody     `json:"schedule"`
 	Target   sched.TargetSpec `json:"target"`
 	Policy   sched.PolicySpec `json:"policy"`
+	Hooks    *sched.Hooks     `json:"hooks,omitempty" doc:"What is asked before a run and who is told after it"`
 	Queue    string           `json:"queue" example:"default"`
 	Labels   []string         `json:"labels,omitempty" doc:"Labels that a node must have to run it, all of them; left out when it needs none" example:"[\"gpu\"]"`
 	Payload  json.RawMessage  `json:"payload,omitempty" doc:"JSON that the target gets; left out when there is none"`
@@ -95,7 +96,7 @@ func taskShape(t sched.Task, team string, now time.Time) taskBody {
 			Calendar: w.Schedule.Calendar, CalendarMode: w.Schedule.CalendarMode, CalendarMove: w.Schedule.CalendarMove,
 			StartAt: instant(w.Schedule.StartAt), EndAt: instant(w.Schedule.EndAt), JitterSeconds: w.Schedule.JitterSeconds,
 		},
-		Target: w.Target, Policy: w.Policy, Queue: t.Queue, Labels: w.Labels, Payload: t.Spec.Payload, Enabled: t.Enabled, Version: t.Version,
+		Target: w.Target, Policy: w.Policy, Hooks: w.Hooks, Queue: t.Queue, Labels: w.Labels, Payload: t.Spec.Payload, Enabled: t.Enabled, Version: t.Version,
 		NextFireAt: instant(t.NextFireAt), NextRunAt: instant(t.NextStart()), PlanError: t.PlanError, ArchivedAt: instant(t.ArchivedAt),
 		CreatedAt: instant(t.CreatedAt), CreatedBy: t.CreatedBy, UpdatedAt: instant(t.UpdatedAt), UpdatedBy: t.UpdatedBy,
 	}

@@ -26,7 +26,7 @@ func (f *form) typedTask() views.TaskValues {
 		Enabled: f.ticked("enabled"), Target: f.text("target.kind"), URL: f.text("target.url"), Headers: f.raw("target.headers"),
 		Command: f.text("target.command"), Args: f.raw("target.args"), Input: f.text("target.input"), Codes: f.text("target.success_codes"), Container: f.text("target.container"), HTTP: f.typedHTTP(),
 		Executor: f.text("target.executor"), Route: f.text("target.route"),
-		MQ:      f.typedMessage(),
+		MQ: f.typedMessage(), Hooks: f.typedHooks(),
 		Payload: f.raw("payload"), Queue: f.text("queue"), Labels: f.text("labels"),
 		Kind: f.text("schedule.kind"), Cron: f.raw("schedule.cron"), Zone: f.text("schedule.timezone"),
 		Every: f.text("schedule.every_seconds"), Anchor: f.text("schedule.anchor"), RunAt: f.text("schedule.run_at"), Delay: f.text("schedule.delay_seconds"),
@@ -51,6 +51,7 @@ func (f *form) taskSpec(v views.Viewer, typed views.TaskValues, old sched.Task) 
 		Schedule: f.scheduleSpec(v, typed, old),
 		Target:   f.targetSpec(typed),
 		Policy:   f.policySpec(typed),
+		Hooks:    f.hooks(typed.Hooks),
 		Queue:    typed.Queue, Labels: f.words("labels"), Payload: json.RawMessage(typed.Payload), Enabled: new(typed.Enabled),
 		Version: typed.Version, Note: typed.Note,
 	}

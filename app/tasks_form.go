@@ -242,6 +242,7 @@ func (a *App) taskForm(c *gin.Context, stored sched.Task, typed views.TaskValues
 	page.Executors = a.executorOptions(c, team)
 	page.People = a.peopleOf(c, team)
 	page.Brokers = a.brokerChoices(c, stored)
+	page.Channels = a.hookChannels(c, stored)
 	return page
 }
 

@@ -176,6 +176,9 @@ func (a *App) showTask(c *gin.Context) (reply, error) {
 			return reply{}, err
 		}
 	}
+	if len(t.Spec.AfterHooks()) > 0 {
+		page.Channels = a.hookChannels(c, t)
+	}
 	if page.Alerts, err = a.taskAlerts(c, t); err != nil {
 		return reply{}, err
 	}

@@ -62,11 +62,11 @@ func (d *DB) Brokers(ctx context.Context, team int64) ([]access.Broker, error) {
 // tasksPublishing gives, by the name of a broker, the codes of the team's tasks
 // that name it.
 func tasksPublishing(q *gorm.DB, team int64) (map[string][]string, error) {
-	return tasksNaming(q, team, func(t sched.Target) []string {
-		if t.Broker == "" {
+	return tasksNaming(q, team, func(s sched.Spec) []string {
+		if s.Target.Broker == "" {
 			return nil
 		}
-		return []string{t.Broker}
+		return []string{s.Target.Broker}
 	}, `"broker":`)
 }
 

@@ -190,11 +190,14 @@ func takeChannel(tx *gorm.DB, lock, id string) (channelRow, error) {
 }
 
 // DeleteChannel takes a channel away with its subscriptions. Faults: NotFound,
-// those of entry.
+// Conflict (the hook of a task names it), those of entry.
 func (d *DB) DeleteChannel(ctx context.Context, id string, entry func(was alert.Channel, subscriptions int) (access.Entry, error)) error {
 	return d.tx(ctx, "delete a channel", func(tx *gorm.DB) error {
 		was, err := takeChannel(tx, d.dialect.forUpdate, id)
 		if err != nil {
+			return err
+		}
+		if err := hookless(tx, id); err != nil {
 			return err
 		}
 		gone := tx.Exec("DELETE FROM subscriptions WHERE channel_id=?", id)

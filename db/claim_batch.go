@@ -317,7 +317,7 @@ func (b *claimBatch) decide() error {
 	for _, c := range claims {
 		t := b.tasks[c.taskID]
 		c.got.Task = t.Task
-		view := sched.ClaimView{Instance: c.got.Instance, Task: t.Task, NodeGone: c.nodeGone, Elsewhere: c.request.Cannot == t.Spec.Target.Kind,
+		view := sched.ClaimView{Instance: c.got.Instance, Task: t.Task, NodeGone: c.nodeGone, Elsewhere: c.request.Cannot == t.Spec.Target.Kind, Ready: c.request.Ready,
 			Unlabeled: !sched.LabelsOf(t.Spec.Labels).In(c.request.Labels)}
 		if t.limited() {
 			n := t.begun(c)

@@ -42,6 +42,9 @@ func (b *claimBatch) write() error {
 	if err := b.storeMoves(by[sched.ClaimMove]); err != nil {
 		return err
 	}
+	if err := b.storeAsks(by[sched.ClaimAsk]); err != nil {
+		return err
+	}
 	return b.noteRefused(by[sched.ClaimDrop])
 }
 
@@ -76,6 +79,17 @@ func (b *claimBatch) storeDefers(claims []*claiming) error {
 	u.each("look_at", func(i int) any { return at(claims[i].got.Verdict.Due.Add(sched.LookAgain)) })
 	u.all("defers=CASE WHEN defers<30000 THEN defers+1 ELSE defers END")
 	_, err := u.exec(b.tx, b.d.dialect.forcePrimary("instances"), "state IN ?", claimableStates)
+	return err
+}
+
+// storeAsks keeps the sweep away from rows while their hooks are asked.
+func (b *claimBatch) storeAsks(claims []*claiming) error {
+	if len(claims) == 0 {
+		return nil
+	}
+	u := b.update(claims)
+	u.each("look_at", func(i int) any { return at(claims[i].got.Verdict.Due.Add(sched.LookAgain)) })
+	_, err := u.exec(b.tx, b.d.dialect.forcePrimary("instances"), "state IN ? AND attempt=0", claimableStates)
 	return err
 }
 

@@ -32,6 +32,7 @@ func halves() map[string]half {
 		"claim.taken":                claiming(),
 		"claim.taken, with a limit":  claiming(dbtest.Limit(1)),
 		"mark.row":                   marking,
+		"probe.row":                  asking,
 		"end.row, retrying":          settling(failure()),
 		"end.row, failed":            settling(failure(), dbtest.NonIdempotent()),
 		"end.row, succeeded":         settling(success()),
@@ -123,6 +124,14 @@ func marking(t *testing.T, d *db.DB) func() error {
 	c := running(t, d, dbtest.MakeTask(t, d, dbtest.NonIdempotent()), dbtest.MakeNode(t, d))
 	return func() error {
 		_, err := d.MarkSent(t.Context(), dbtest.Settlement(c, sched.Result{}, later(1)))
+		return err
+	}
+}
+
+func asking(t *testing.T, d *db.DB) func() error {
+	in := dbtest.MakeInstance(t, d, dbtest.MakeTask(t, d, hookedBy(waitHook())))
+	return func() error {
+		_, err := d.Probed(t.Context(), sched.Probed{InstanceID: in.ID, Hook: waitHook(), Now: later(1), Answer: sched.ProbeAnswer{At: later(1)}})
 		return err
 	}
 }

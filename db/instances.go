@@ -224,6 +224,9 @@ func (d *DB) InstanceView(ctx context.Context, id string) (sched.InstanceView, e
 	if v.Events, err = d.events(ctx, id); err != nil {
 		return v, err
 	}
+	if v.Probing, err = d.Probing(ctx, id); err != nil {
+		return v, err
+	}
 	if v.Told, err = d.cancelCall(ctx, id); err != nil {
 		return v, err
 	}

@@ -100,6 +100,8 @@ func TestEveryKeyOfTheEngineExists(t *testing.T) {
 		"task_lanes":        {"unique (task_id)"},
 		"host_tasks":        {"unique (task_id)", "(host, task_id)"},
 		"host_gates":        {"unique (host)"},
+		"hook_probes":       {"unique (instance_id)", "(last_at)"},
+		"task_hooks":        {"unique (task_id, channel_id, told_on)", "(channel_id, task_id)"},
 		"attempt_shards":    {"unique (instance_id, attempt, shard)", "(started_at)"},
 		"attempt_logs":      {"unique (instance_id, attempt, seq)", "(at)"},
 		"attempt_notes":     {"unique (instance_id, attempt, source, seq)", "(at)"},

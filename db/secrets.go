@@ -57,9 +57,9 @@ func (d *DB) Secrets(ctx context.Context, team int64) ([]access.Secret, error) {
 }
 
 // tasksCarrying gives, by the name of a secret, the codes of the team's tasks
-// that name it, in a header or as their certificate.
+// that name it, in a header of their target or hook or as their certificate.
 func tasksCarrying(q *gorm.DB, team int64) (map[string][]string, error) {
-	return tasksNaming(q, team, sched.Target.Secrets, "{{secret:", `"client_cert":`)
+	return tasksNaming(q, team, sched.Spec.Secrets, "{{secret:", `"client_cert":`)
 }
 
 // Secret gives one with its sealed value. Faults: NotFound.

@@ -9,9 +9,9 @@ import (
 	"ax/app/sched"
 )
 
-// tasksNaming gives, by what names finds in their targets, the codes of the
+// tasksNaming gives, by what names finds in their definitions, the codes of the
 // team's tasks. likes are what the definition of such a task holds.
-func tasksNaming(q *gorm.DB, team int64, names func(sched.Target) []string, likes ...string) (map[string][]string, error) {
+func tasksNaming(q *gorm.DB, team int64, names func(sched.Spec) []string, likes ...string) (map[string][]string, error) {
 	args := []any{team}
 	for _, l := range likes {
 		args = append(args, "%"+l+"%")
@@ -27,7 +27,7 @@ func tasksNaming(q *gorm.DB, team int64, names func(sched.Target) []string, like
 		if err := json.Unmarshal([]byte(r.Spec), &s); err != nil {
 			continue // it can't run, and its own page says so
 		}
-		for _, name := range names(s.Target) {
+		for _, name := range names(s) {
 			out[name] = append(out[name], r.Code)
 		}
 	}

@@ -47,6 +47,9 @@ func (d *DB) CreateTask(ctx context.Context, t sched.Task, note string, e access
 		if err := d.noteHost(tx, sched.Task{}, t); err != nil {
 			return err
 		}
+		if err := noteHooks(tx, sched.Task{}, t); err != nil {
+			return err
+		}
 		if err := d.noteCalendar(tx, sched.Task{}, t); err != nil {
 			return err
 		}
@@ -129,6 +132,9 @@ func (d *DB) writeTask(tx *gorm.DB, old, next sched.Task, note string) error {
 		return err
 	}
 	if err := d.noteLane(tx, old, next); err != nil {
+		return err
+	}
+	if err := noteHooks(tx, old, next); err != nil {
 		return err
 	}
 	if err := d.noteCalendar(tx, old, next); err != nil || next.Version == old.Version {

@@ -201,6 +201,10 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call, body []byte) (httpC
 	rules := call.Target.HTTP
 	now := h.o.Now()
 	c := httpCall{team: call.TeamID, method: rules.MethodOf(), url: u.String(), body: body, header: http.Header{}, rules: rules}
+	if call.Probe {
+		c.header = h.probeHeaders(call)
+		return c, h.fill(ctx, &c, call, u)
+	}
 	if call.Idempotent && rules != nil {
 		c.redirects = rules.Redirects
 	}
@@ -231,14 +235,15 @@ func (h *HTTP) prepare(ctx context.Context, call sched.Call, body []byte) (httpC
 	return c, h.fill(ctx, &c, call, u)
 }
 
-// bodyOf is what is sent: nothing with a GET, and with a DELETE only what the
-// target's rules say.
+// bodyOf is what is sent: nothing with a GET or HEAD, and with a DELETE only what
+// the target's rules say.
 func bodyOf(call sched.Call) ([]byte, error) {
 	rules := call.Target.HTTP
-	switch {
-	case rules != nil && rules.Body != "":
+	if rules != nil && rules.Body != "" {
 		return rules.FillBody(call)
-	case rules.MethodOf() == http.MethodGet || rules.MethodOf() == http.MethodDelete:
+	}
+	switch rules.MethodOf() {
+	case http.MethodGet, http.MethodHead, http.MethodDelete:
 		return nil, nil
 	}
 	return callBody(call)

@@ -18,13 +18,14 @@ import (
 // webhookBody is what programs get: docs/channels.md describes it.
 type webhookBody struct {
 	ID     string          `json:"id"`   // of the delivery: the same at each try
-	Type   string          `json:"type"` // alert.opened, …, test, digest.daily, or an event
+	Type   string          `json:"type"` // alert.opened, …, test, digest.daily, run.failure, or an event
 	At     string          `json:"at"`   // when it was decided, UTC
 	Title  string          `json:"title,omitempty"`
 	Text   string          `json:"text,omitempty"`
 	Link   string          `json:"link,omitempty"`
 	Alert  *webhookAlert   `json:"alert,omitempty"`
 	Digest *alert.Summary  `json:"digest,omitempty"`
+	Run    *alert.RunFacts `json:"run,omitempty"`    // of the hook of a task
 	Object json.RawMessage `json:"object,omitempty"` // of events: as the API shows it
 }
 
@@ -91,7 +92,7 @@ func webhookOf(m alert.Message, t alert.Text) webhookBody {
 		}
 		return b
 	}
-	b.Title, b.Digest = t.Title, m.Digest
+	b.Title, b.Digest, b.Run = t.Title, m.Digest, m.Run
 	lines := plainLines(t)
 	if lines = append(lines, plainItems(t)...); t.More != "" {
 		lines = append(lines, t.More)
@@ -124,6 +125,8 @@ func webhookType(m alert.Message) string {
 	switch {
 	case m.Kind == alert.Event, m.Kind == alert.Summing && m.Event != "":
 		return string(m.Event)
+	case m.Kind == alert.Ran && m.Run != nil:
+		return "run." + string(m.Run.On)
 	case m.Kind == alert.Test, m.Kind == alert.Summing:
 		return string(m.Kind)
 	}

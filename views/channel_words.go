@@ -107,6 +107,8 @@ func kindOfMessage(ctx context.Context, k alert.MessageKind) string {
 		return t(ctx, "summary|message")
 	case alert.Event:
 		return t(ctx, "event|message")
+	case alert.Ran:
+		return t(ctx, "end of a run|message")
 	}
 	return string(k)
 }

@@ -122,6 +122,7 @@ func (p DeliveriesPage) kindOptions(ctx context.Context) []ui.Option {
 		{Value: string(alert.Grown), Label: t(ctx, "Alert grew")}, {Value: string(alert.Escalated), Label: t(ctx, "Alert escalated")},
 		{Value: string(alert.Closed), Label: t(ctx, "Alert over")}, {Value: string(alert.Event), Label: t(ctx, "Event")},
 		{Value: string(alert.Summing), Label: t(ctx, "Summary")}, {Value: string(alert.Test), Label: t(ctx, "Test")},
+		{Value: string(alert.Ran), Label: t(ctx, "End of a run")},
 	}
 }
 

@@ -39,6 +39,8 @@ func taskExamples() []Example {
 		{Name: "task-command", Component: Task(shownCommandTask())},
 		{Name: "task-new-http-rules", Component: TaskForm(shownHTTPForm())},
 		{Name: "task-http-rules", Component: Task(shownHTTPTask())},
+		{Name: "task-new-hooks", Component: TaskForm(shownHooksForm())},
+		{Name: "task-hooks", Component: Task(shownHooksTask())},
 		{Name: "task-edit", Component: TaskForm(shownEditTask())},
 		{Name: "task-edit-labels", Component: TaskForm(shownLabeledTask())},
 		{Name: "task-edit-changed", Component: TaskForm(shownChangedTask())},

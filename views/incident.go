@@ -185,7 +185,7 @@ type toldWhy struct{ word string }
 // toldKinds say why a message went out.
 var toldKinds = map[alert.MessageKind]toldWhy{
 	alert.Opened: {msg("It began")}, alert.Repeated: {msg("Still so")}, alert.Grown: {msg("It grew")}, alert.Escalated: {msg("Nobody had acknowledged")},
-	alert.Closed: {msg("It is over")}, alert.Event: {msg("Event|message")}, alert.Test: {msg("Test|message")}, alert.Summing: {msg("Digest|message")},
+	alert.Closed: {msg("It is over")}, alert.Event: {msg("Event|message")}, alert.Test: {msg("Test|message")}, alert.Summing: {msg("Digest|message")}, alert.Ran: {msg("A run ended|message")},
 }
 
 func toldKind(ctx context.Context, k alert.MessageKind) string {

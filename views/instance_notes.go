@@ -106,6 +106,7 @@ func (p InstancePage) waitBanner(ctx context.Context) (banner, bool) {
 	if !in.State.Valid() || in.State.Final() || in.State == sched.Running || in.State == sched.Awaiting {
 		return banner{}, false
 	}
+	hook, waits := p.hookBanner(ctx)
 	switch {
 	case task.Paused(now):
 		return banner{icon: "player-pause", strong: t(ctx, "The task is paused until %s.", clock(ctx, task.PausedUntil)),
@@ -113,6 +114,8 @@ func (p InstancePage) waitBanner(ctx context.Context) (banner, bool) {
 	case p.shell() && !p.onShell():
 		return banner{icon: "clock-exclamation", tone: "warn", strong: t(ctx, "No node that lives runs commands."),
 			say: t(ctx, "It waits until one does: shell.enabled in a node’s own configuration."), href: "/nodes", link: t(ctx, "Nodes")}, true
+	case waits:
+		return hook, true
 	case in.Defers > 0 && in.DueAt.After(now) && task.Spec.Policy.MaxConcurrent > 0:
 		return banner{icon: "hourglass", strong: t(ctx, "No free place: the task runs at most %s at once.", number(task.Spec.Policy.MaxConcurrent)),
 			say:  t(ctx, "It has asked %s times and asks again %s.", number(in.Defers), relative(ctx, in.DueAt)),

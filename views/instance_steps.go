@@ -178,7 +178,9 @@ func (p InstancePage) ended(ctx context.Context) station {
 	case sched.Succeeded:
 		s.Title, s.Sub = t(ctx, "Ended: succeeded"), all
 	case sched.Failed:
-		s.Title, s.Sub = t(ctx, "Ended: failed, no more retries"), all
+		if s.Title, s.Sub = t(ctx, "Ended: failed, no more retries"), all; in.Attempt == 0 {
+			s.Title, s.Sub = t(ctx, "Ended: failed before it began"), reasonText(ctx, in.Error)
+		}
 	case sched.TimedOut:
 		s.Title, s.Sub = t(ctx, "Ended: timed out, no more retries"), all
 	case sched.Lost:

@@ -79,6 +79,9 @@ func reasonText(ctx context.Context, reason string) string {
 		who, why, _ := strings.Cut(rest, ": ")
 		return canceledText(ctx, who, why)
 	}
+	if rest, ok := strings.CutPrefix(reason, "hook not ready: "); ok {
+		return t(ctx, "the hook was not ready: %s", rest)
+	}
 	return engineText(ctx, reason)
 }
 

@@ -27,6 +27,7 @@ type TaskFormPage struct {
 	Shell     ShellChoice
 	Executors []ExecutorOption // of the team
 	Brokers   []BrokerChoice   // that a message may go to
+	Channels  []HookChannel    // that hooks may name
 	Preview   TaskPreview
 	Test      *TestCallView // what a test call came to; nil: none was made
 	// NodeLabels are those that nodes have; Unserved is what is typed when no

@@ -22,6 +22,8 @@ type TaskPage struct {
 	May    TaskRights
 	// Unserved is its queue with its labels when no node serves them; nil: one does.
 	Unserved *sched.Lane
+	// Channels that hooks of the team can name.
+	Channels []HookChannel
 	Audit    string // the task in the audit; "" when the viewer may not read that
 	// AllVersions lists as many as there may be, instead of the latest.
 	AllVersions bool

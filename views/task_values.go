@@ -26,6 +26,7 @@ type TaskValues struct {
 	Command, Args, Input, Codes  string // arguments as lines
 	Container                    string
 	HTTP                         HTTPValues
+	Hooks                        HookValues
 	Await, Heartbeat             string // lengths of time
 	Executor, Route              string // executor and type: billing/close-day
 	MQ                           MQValues
@@ -69,7 +70,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 		Version: task.Version,
 	}
 	out.target(task.Spec.Target)
-	out.HTTP = v.httpValues(task.Spec.Target.HTTP)
+	out.HTTP, out.Hooks = v.httpValues(task.Spec.Target.HTTP), v.hookValues(task.Spec.Hooks)
 	out.Calendar, out.CalendarMode, out.CalendarMove = s.Calendar, cmp.Or(string(s.CalendarMode), string(sched.OnWorkdays)), cmp.Or(string(s.CalendarMove), string(sched.MoveDrop))
 	out.StartAt, out.EndAt, out.Jitter = localTime(s.StartAt, zone), localTime(s.EndAt, zone), v.spanOrNone(s.JitterSeconds)
 	out.Misfire, out.Overlap = cmp.Or(string(s.Misfire), string(sched.FireOnce)), string(p.Overlap)
@@ -89,7 +90,7 @@ func (v Viewer) TaskValues(task sched.Task, team string) TaskValues {
 func (v Viewer) NewTaskValues(d sched.Defaults, team string) TaskValues {
 	out := TaskValues{
 		Team: team, Enabled: true, Kind: string(sched.KindCron), Zone: v.zone().String(),
-		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0", MQ: MQValues{Done: string(sched.DoneReceipt)}, HTTP: v.httpValues(nil),
+		Target: string(sched.TargetHTTP), Input: string(sched.InputStdin), Codes: "0", MQ: MQValues{Done: string(sched.DoneReceipt)}, HTTP: v.httpValues(nil), Hooks: v.hookValues(nil),
 		RetryKind: string(sched.RetrySteps), Timeout: v.Exactly(d.TimeoutSeconds), AlertLevel: string(sched.AlertP2),
 		FixedDelay: "false", CalendarMode: string(sched.OnWorkdays), CalendarMove: string(sched.MoveDrop),
 		Misfire: string(sched.FireOnce), Overlap: string(sched.OverlapSkip),
@@ -207,6 +208,7 @@ var fieldLabels = slices.Concat([]formField{
 	{"policy.max_concurrent", msg("At once"), func(v TaskValues) string { return v.MaxConcurrent }},
 	{"policy.host_limit", msg("Calls to its host at once"), func(v TaskValues) string { return v.HostLimit }},
 	{"policy.alert_level", msg("Alert level"), func(v TaskValues) string { return v.AlertLevel }},
+}, hookLabels, []formField{
 	{"note", msg("Note"), func(v TaskValues) string { return v.Note }},
 })
 
@@ -280,7 +282,7 @@ func (v Viewer) ChangedFields(old, now sched.Task) string {
 // known whether one did.
 func (h FieldHistory) nobodyElse(ctx context.Context, field string) string {
 	known := h.Heading
-	for _, part := range []string{"schedule.", "policy.", "target.", "payload"} {
+	for _, part := range []string{"schedule.", "policy.", "target.", "hooks.", "payload"} {
 		if strings.HasPrefix(field, part) {
 			known = h.Spec
 		}

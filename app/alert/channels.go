@@ -216,7 +216,8 @@ func (s *Channels) change(ctx context.Context, by access.Actor, id, action, reas
 }
 
 // Delete takes a channel away, with its subscriptions: whoever asks has been
-// told of them. Faults: NotFound, Denied, Invalid (reason).
+// told of them. Faults: NotFound, Denied, Invalid (reason), Conflict (the hook
+// of a task names it).
 func (s *Channels) Delete(ctx context.Context, by access.Actor, id, reason string) error {
 	if _, err := s.may(ctx, by, access.ManageChannels, id); err != nil {
 		return err

@@ -105,13 +105,15 @@ func (s *Deliveries) Replay(ctx context.Context, a access.Actor, id string) (Del
 	return is, nil
 }
 
-// Title names a message in one word or two: the rule, the event, or its kind.
+// Title names a message in one word or two: the rule, the event, the task, or its kind.
 func (d Delivery) Title() string {
 	switch {
 	case d.Message.Rule != "":
 		return d.Message.Rule
 	case d.Message.Event != "":
 		return string(d.Message.Event)
+	case d.Message.Run != nil:
+		return d.Message.Run.Task
 	}
 	return string(d.Kind)
 }

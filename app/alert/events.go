@@ -54,6 +54,11 @@ type outbox interface {
 	// UntoldOpened and UntoldSolved are the same of dead letters.
 	UntoldOpened(ctx context.Context, l Listener, since time.Time, most int) ([]LetterFacts, error)
 	UntoldSolved(ctx context.Context, l Listener, since time.Time, most int) ([]LetterFacts, error)
+	// Hooked tells whether any task has hooks that tell of its ends.
+	Hooked(ctx context.Context) (bool, error)
+	// UntoldEnds are the ends since then that hooks name channels for which have
+	// no message of them; the first to end first.
+	UntoldEnds(ctx context.Context, since time.Time, most int) ([]HookEnd, error)
 	// InsertDeliveries leaves out what a channel has already.
 	InsertDeliveries(ctx context.Context, all []Delivery) error
 }
@@ -66,8 +71,9 @@ type EventsOptions struct {
 	Log   *slog.Logger
 }
 
-// Events tells webhooks what became of instances and dead letters: each of them
-// at least once, those of one object in order.
+// Events tells webhooks what became of instances and dead letters, and the
+// channels of hooks how runs ended: each of them at least once, those of one
+// object in order.
 type Events struct {
 	o EventsOptions
 
@@ -83,7 +89,11 @@ func NewEvents(o EventsOptions) *Events { return &Events{o: o} }
 func (e *Events) Tick(ctx context.Context) (again bool, err error) {
 	now := e.o.Now()
 	listeners, err := e.o.Box.Listeners(ctx, now.Add(-TryFor))
-	if err != nil || len(listeners) == 0 {
+	if err != nil {
+		return false, err
+	}
+	hooked, err := e.o.Box.Hooked(ctx)
+	if err != nil || !hooked && len(listeners) == 0 {
 		return false, err
 	}
 	mine, err := e.o.Box.TakeTurnOf(ctx, "events", EventsEvery, now)
@@ -99,6 +109,13 @@ func (e *Events) Tick(ctx context.Context) (again bool, err error) {
 		from = now.Add(-eventsBack)
 	}
 	more := false
+	if hooked {
+		all, err := e.hooks(ctx, from, now)
+		if err != nil {
+			return false, err
+		}
+		more = !all
+	}
 	for _, l := range listeners {
 		all, err := e.tell(ctx, l, from, now)
 		if err != nil {

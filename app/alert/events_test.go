@@ -17,6 +17,7 @@ type fakeOutbox struct {
 	listeners []Listener
 	ended     []InstanceFacts
 	letters   []LetterFacts
+	hooks     []HookEnd
 	sent      []Delivery
 	has       map[string]bool
 	cursor    time.Time
@@ -38,6 +39,15 @@ func (f *fakeOutbox) EventCursor(context.Context) (time.Time, error) { return f.
 func (f *fakeOutbox) SetEventCursor(_ context.Context, t time.Time) error {
 	f.cursor = t
 	return nil
+}
+
+func (f *fakeOutbox) Hooked(context.Context) (bool, error) { return len(f.hooks) > 0, nil }
+
+func (f *fakeOutbox) UntoldEnds(_ context.Context, since time.Time, most int) ([]HookEnd, error) {
+	f.from = since
+	return untold(f.hooks, most, func(x HookEnd) (time.Time, bool) {
+		return x.Run.FinishedAt, !x.Run.FinishedAt.Before(since) && !f.has[x.Dedupe()]
+	}), nil
 }
 
 func (f *fakeOutbox) UntoldInstances(_ context.Context, _ Listener, since time.Time, most int) ([]InstanceFacts, error) {

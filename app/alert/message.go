@@ -18,6 +18,7 @@ const (
 	Test      MessageKind = "test"
 	Summing   MessageKind = "digest"
 	Event     MessageKind = "event" // to webhooks alone
+	Ran       MessageKind = "run"   // the hook of a task tells of an end
 )
 
 // Message is what a delivery says, as facts. Each channel words it in its own
@@ -44,6 +45,7 @@ type Message struct {
 	Note       string      `json:"note,omitempty"`
 	Path       string      `json:"path,omitempty"`   // of the console's page: "/alerts/incidents/…"
 	Digest     *Summary    `json:"digest,omitempty"` // of digests
+	Run        *RunFacts   `json:"run,omitempty"`    // of the hook of a task
 	// Event of a webhook: its type and its object as the API shows it.
 	Event  EventType       `json:"event,omitempty"`
 	Object json.RawMessage `json:"object,omitempty"`

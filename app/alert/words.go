@@ -83,6 +83,8 @@ func (m Message) Text(lang string, w Where) Text {
 	case m.Digest != nil:
 		t.Title = m.digestTitle(lang)
 		t.Lines = m.digestLines(lang, w)
+	case m.Run != nil:
+		t.Title, t.Lines = m.Run.title(lang), m.Run.lines(lang, w, m.Team)
 	case m.own(w) != "":
 		t.Title, t.Lines = m.fill(lang, w, m.own(w))
 	default:
@@ -107,7 +109,9 @@ func (m Message) own(w Where) string {
 }
 
 // calls tells whether the message is one to call people for.
-func (m Message) calls() bool { return m.Kind != Closed && m.Kind != Summing && m.Kind != Event }
+func (m Message) calls() bool {
+	return m.Kind != Closed && m.Kind != Summing && m.Kind != Event && m.Kind != Ran
+}
 
 func (m Message) tone() Tone {
 	switch m.Kind {
@@ -118,6 +122,11 @@ func (m Message) tone() Tone {
 			return ToneWorse
 		}
 		return ToneBad
+	case Ran:
+		if m.Run != nil && m.Run.State.Bad() {
+			return ToneBad
+		}
+		return ToneGood
 	}
 	return TonePlain
 }

@@ -11,7 +11,7 @@ func Merge(lang string, messages []Message, w Where) Text {
 	var logins []string
 	for i, m := range messages {
 		t.Tone = louder(t.Tone, m.tone())
-		if m.Kind == Summing || m.Kind == Test {
+		if m.Kind == Summing || m.Kind == Test || m.Kind == Ran {
 			title = wordMessages
 		}
 		if m.calls() {
@@ -39,6 +39,8 @@ func (m Message) item(lang string, w Where) Item {
 	switch {
 	case m.Digest != nil && len(t.Lines) > 1:
 		i.Detail = t.Lines[1].Value
+	case m.Run != nil:
+		i.Detail = oneLine(m.Run.Error, maxDetail)
 	case m.own(w) == "" && m.Rule != "":
 		i.Text = oneLine(t.Title+" · "+m.valueLine(lang).Value, 2*maxTitle)
 	}

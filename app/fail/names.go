@@ -19,6 +19,7 @@ func Names() []string {
 		"run.taken",    // C07 message taken, nothing claimed · delivered again once its lease is over
 		"claim.gated",  // C22 gates locked, nothing claimed · in a transaction: no place of a limit is held
 		"claim.taken",  // C08 rows running, attempts not opened · in a transaction: claimed by the next delivery
+		"probe.row",    // C08 a hook's answer made the row due later, or ended it, the answer not stored · in a transaction: asked again
 		"run.claimed",  // C08 claimed, nothing sent · lost and run again, idempotent or not
 		"mark.row",     // C08 sent_at on the instance, not on its attempt · in a transaction: marked again
 		"run.marked",   // C08 sent_at committed, nothing sent · non-idempotent work is lost, with a letter: a person decides

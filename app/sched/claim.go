@@ -24,6 +24,7 @@ type ClaimView struct {
 	NodeGone  bool // the claiming node was declared dead or is closed
 	Unlabeled bool // the claiming node lacks a label that the task needs
 	Elsewhere bool // the claiming node has no executor for the task's target
+	Ready     int  // version of the task whose hook said ready just now; 0: none did
 	Started   int  // other instances of the task with an attempt, not final
 	Busy      int  // other instances of the task running or awaiting
 	BusyWith  string
@@ -41,13 +42,14 @@ const (
 	ClaimDefer                  // no free place, or paused: row and message due later
 	ClaimSkip                   // the slot is not to be run
 	ClaimMove                   // forget the message: another is sent along the lane of the task
+	ClaimAsk                    // the task's hook is to be asked first
 	ClaimTake                   // run it
 )
 
 // ClaimVerdict is the decision with what is to be written.
 type ClaimVerdict struct {
 	Kind     ClaimKind
-	Due      time.Time // back, wait, defer
+	Due      time.Time // back, wait, defer; ask: when it is given up to be asked by another
 	Deadline time.Time // take
 	Reason   string    // skip
 	// CancelOthers is how many slots of the task that have begun are to be
@@ -86,15 +88,24 @@ func DecideClaim(v ClaimView, now time.Time) ClaimVerdict {
 	if v.Elsewhere {
 		return ClaimVerdict{Kind: ClaimDefer, Due: in.elsewhere(now)}
 	}
-	if p.MaxConcurrent > 0 {
-		if verdict, over := v.overLimit(now); over {
-			return verdict
-		}
-	}
-	if p.HostLimit > 0 && v.HostBusy >= p.HostLimit {
+	verdict, over := v.overLimit(now)
+	switch {
+	case over && verdict.CancelOthers == 0:
+		return verdict
+	case !over && p.HostLimit > 0 && v.HostBusy >= p.HostLimit:
 		return ClaimVerdict{Kind: ClaimDefer, Due: in.deferred(now)}
+	case v.asks(): // before anything is canceled for it
+		return ClaimVerdict{Kind: ClaimAsk, Due: now.Add(v.Task.Spec.Hooks.Before.Timeout())}
+	case over:
+		return verdict
 	}
 	return ClaimVerdict{Kind: ClaimTake, Deadline: now.Add(p.Timeout())}
+}
+
+// asks tells whether the task's hook is still to say that the instance may
+// begin. Once it has begun nothing asks again.
+func (v ClaimView) asks() bool {
+	return v.Instance.Attempt == 0 && v.Task.Spec.BeforeHook() != nil && v.Ready != v.Task.Version
 }
 
 // StartsAgain is when something of the task may start at the earliest: now, or
@@ -111,6 +122,9 @@ func (t Task) StartsAgain(now time.Time) time.Time {
 // that wait too; with overlap allow, and later, only by what runs.
 func (v ClaimView) overLimit(now time.Time) (ClaimVerdict, bool) {
 	in, p := v.Instance, v.Task.Spec.Policy
+	if p.MaxConcurrent <= 0 {
+		return ClaimVerdict{}, false
+	}
 	overlaps := in.Attempt == 0 && v.Started >= p.MaxConcurrent && p.Overlap != OverlapAllow
 	if !overlaps && v.Busy < p.MaxConcurrent {
 		return ClaimVerdict{}, false

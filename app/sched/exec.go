@@ -21,6 +21,7 @@ type Call struct {
 	Payload     json.RawMessage
 	Target      Target
 	Shard       *Shard // nil: no part of a broadcast
+	Probe       bool   // the question of a hook, not the work: it carries no key
 	Test        bool   // a person tries the target out; there is no instance
 	// ReceiptURL and ReceiptToken let a target that answers 202 report later;
 	// empty when no public address is known.

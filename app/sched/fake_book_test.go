@@ -70,6 +70,14 @@ func (b *book) Secrets(_ context.Context, team int64) ([]access.Secret, error) {
 	return b.secrets, b.fail["Secrets"]
 }
 
+// HookChannels: the shop has the channel "phone".
+func (b *book) HookChannels(_ context.Context, team int64) ([]HookChannel, error) {
+	if team != shop {
+		return nil, b.fail["HookChannels"]
+	}
+	return []HookChannel{{ID: "phone", Name: "Phone", Kind: "webhook"}}, b.fail["HookChannels"]
+}
+
 func (b *book) RunsCommands(_ context.Context, team int64) (bool, error) {
 	for _, t := range b.teams {
 		if t.ID == team {

@@ -51,6 +51,7 @@ func (receiptDesk) Receipt(id string, attempt int) (url, token string) {
 type worker struct {
 	*bench
 	target *target
+	hook   *target
 	runner *Runner
 	hints  hands
 	task   Task
@@ -60,13 +61,13 @@ type worker struct {
 // newWorker stands in a synctest bubble; the claim is taken unless the ledger
 // is told otherwise.
 func newWorker(t *testing.T) *worker {
-	w := &worker{bench: newBench(t), target: &target{}, task: taskOf(Schedule{Kind: KindManual})}
+	w := &worker{bench: newBench(t), target: &target{}, hook: &target{}, task: taskOf(Schedule{Kind: KindManual})}
 	w.task.Spec.Policy.MaxConcurrent = 0
 	w.in = requestOf(w.task, w.clock.Now())
 	w.ledger.claim = []func(ClaimRequest) (Claimed, error){w.take}
 	w.ledger.settled = Settled{Ending: Ending{To: Succeeded, Outcome: OutcomeSucceeded}}
 	w.runner = NewRunner(RunnerOptions{
-		Store: w.ledger, Node: w.node, Clock: w.clock, Exec: w.target, Receipts: receiptDesk{}, Send: w.carrier, Hint: &w.hints,
+		Store: w.ledger, Node: w.node, Clock: w.clock, Exec: w.target, Probe: w.hook, Probes: 4, Receipts: receiptDesk{}, Send: w.carrier, Hint: &w.hints,
 		NewID: ids("claim"), Sleep: pause, Log: quiet(),
 	})
 	return w

@@ -42,6 +42,8 @@ type ledger struct {
 	backs       []Settlement
 	woken       []int64
 	hostWoken   []int64
+	probing     Probing // before each of probed
+	probed      []Probed
 	running     []string // answer of CancelOthers
 	canceledFor []string
 	wakes       *Message

@@ -143,3 +143,12 @@ func loopBench() *bench {
 		}),
 	}
 }
+
+func (l *ledger) Probed(_ context.Context, p Probed) (ProbeEnd, error) {
+	l.with(func() { l.probed = append(l.probed, p) })
+	if err := l.call("Probed"); err != nil {
+		return ProbeEnd{}, err
+	}
+	_, end := p.Hook.After(l.probing, p)
+	return end, nil
+}

@@ -133,8 +133,9 @@ func plain(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-func clipped(s string) string {
-	const most = 100
+func clipped(s string) string { return clippedTo(s, 100) }
+
+func clippedTo(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s
 	}

@@ -87,6 +87,8 @@ const (
 	EventClaim    Event = "claimed"
 	EventSkip     Event = "skipped at the claim"
 	EventDefer    Event = "no free place"
+	EventUnready  Event = "hook not ready"
+	EventGiveUp   Event = "hook not ready, no more"
 	EventSucceed  Event = "succeeded"
 	EventAccept   Event = "accepted, will report"
 	EventRetry    Event = "failed, again"
@@ -112,6 +114,8 @@ func Moves() []Move {
 		{EventClaim, Claimable(), []State{Running}},
 		{EventSkip, []State{Pending, Queued}, []State{Skipped}},
 		{EventDefer, Claimable(), Claimable()},
+		{EventUnready, Unbegun(), Unbegun()},
+		{EventGiveUp, Unbegun(), []State{Failed, Skipped}},
 		{EventSucceed, []State{Running}, []State{Succeeded}},
 		{EventAccept, []State{Running}, []State{Awaiting}},
 		{EventRetry, []State{Running, Awaiting}, []State{Retrying}},
@@ -125,6 +129,9 @@ func Moves() []Move {
 
 // Claimable lists the states from which a worker may take an instance.
 func Claimable() []State { return []State{Pending, Queued, Retrying} }
+
+// Unbegun lists the states of an instance before its first attempt.
+func Unbegun() []State { return []State{Pending, Queued} }
 
 // Origin says who asked for an instance.
 type Origin string

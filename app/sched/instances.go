@@ -30,6 +30,7 @@ type InstanceView struct {
 	Events   []InstanceEvent
 	Letter   int64       // its dead letter; 0: none
 	Told     *CancelCall // what its target is told after the end; nil: nothing
+	Probing  *Probing    // of its hook; nil: none was asked
 }
 
 // CancelResult says what a cancel did.

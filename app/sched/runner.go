@@ -26,6 +26,7 @@ type ClaimRequest struct {
 	Now        time.Time
 	Labels     []string   // of the node
 	Cannot     TargetKind // a kind of target that the node can't call; empty: none
+	Ready      int        // version of the task whose hook said ready to this claim; 0: none did
 }
 
 // Claimed is the answer of the ledger to a claim.
@@ -71,6 +72,8 @@ type runStore interface {
 	// CancelOthers cancels the oldest n slots of the task that have begun, not
 	// the given one; it gives those that run, whose calls are to be cut off.
 	CancelOthers(ctx context.Context, taskID int64, n int, by string, now time.Time) ([]string, error)
+	// Probed stores what the hook of an instance said, and what becomes of it.
+	Probed(ctx context.Context, p Probed) (ProbeEnd, error)
 	// Wake makes the oldest deferred instance of the task due.
 	Wake(ctx context.Context, taskID int64, now time.Time) (Message, bool, error)
 	// WakeHost makes the oldest deferred instance due of all tasks with a limit
@@ -89,6 +92,7 @@ type Runner struct {
 	node     *Node
 	clock    *Clock
 	exec     Executor
+	asker    *asker
 	receipts receipts
 	send     sender
 	hint     hinter
@@ -97,12 +101,14 @@ type Runner struct {
 	log      *slog.Logger
 }
 
-// RunnerOptions of NewRunner; all are required.
+// RunnerOptions of NewRunner; all but Probes are required.
 type RunnerOptions struct {
 	Store    runStore
 	Node     *Node
 	Clock    *Clock
 	Exec     Executor
+	Probe    Executor // asks the hooks of tasks
+	Probes   int      // hooks that are asked at once; 0: 16
 	Receipts receipts
 	Send     sender
 	Hint     hinter
@@ -114,7 +120,7 @@ type RunnerOptions struct {
 // NewRunner makes a runner.
 func NewRunner(o RunnerOptions) *Runner {
 	return &Runner{
-		store: o.Store, node: o.Node, clock: o.Clock, exec: o.Exec, receipts: o.Receipts,
+		store: o.Store, node: o.Node, clock: o.Clock, exec: o.Exec, asker: newAsker(o.Probe, o.Probes), receipts: o.Receipts,
 		send: o.Send, hint: o.Hint, newID: o.NewID, sleep: o.Sleep, log: o.Log,
 	}
 }
@@ -148,11 +154,11 @@ func (r *Runner) Run(ctx context.Context, m Message) (a Answer) {
 			a = r.soon()
 		}
 	}()
-	for {
+	for ready := 0; ; {
 		if r.node.Stopping() {
 			return r.soon()
 		}
-		job, err := r.claim(ctx, m, claimID)
+		job, err := r.claim(ctx, m, claimID, ready)
 		if err != nil {
 			log.Warn("claim failed, the message goes back", "error", err)
 			return r.soon()
@@ -163,6 +169,12 @@ func (r *Runner) Run(ctx context.Context, m Message) (a Answer) {
 			return r.execute(ctx, job)
 		case ClaimWait:
 			r.sleep(ctx, v.Due.Sub(r.clock.Now()))
+		case ClaimAsk:
+			said, answer := r.ask(ctx, job)
+			if !said {
+				return answer
+			}
+			ready = job.claimed.Task.Version
 		case ClaimBack, ClaimDefer:
 			r.cancelOthers(ctx, job, v.CancelOthers)
 			return Answer{Again: true, DueAt: v.Due}
@@ -194,8 +206,8 @@ func (r *Runner) soon() Answer { return Answer{Again: true, DueAt: r.clock.Now()
 
 // claim takes the row. The claim id is in the node's memory before the
 // transaction, and forgotten by Run when it is refused or given up.
-func (r *Runner) claim(ctx context.Context, m Message, claimID string) (run, error) {
-	req := ClaimRequest{InstanceID: m.InstanceID, NodeID: r.node.ID(), ClaimID: claimID, Now: r.clock.Now(), Labels: r.node.labels(), Cannot: r.node.cannot()}
+func (r *Runner) claim(ctx context.Context, m Message, claimID string, ready int) (run, error) {
+	req := ClaimRequest{InstanceID: m.InstanceID, NodeID: r.node.ID(), ClaimID: claimID, Now: r.clock.Now(), Labels: r.node.labels(), Cannot: r.node.cannot(), Ready: ready}
 	if err := fail.At("run.taken"); err != nil {
 		return run{}, err
 	}

@@ -17,6 +17,7 @@ type TaskSpec struct {
 	Schedule ScheduleSpec    `json:"schedule"`
 	Target   TargetSpec      `json:"target"`
 	Policy   PolicySpec      `json:"policy"`
+	Hooks    *Hooks          `json:"hooks,omitempty" doc:"What is asked before a run and who is told after it"`
 	Queue    string          `json:"queue,omitempty"`
 	Labels   []string        `json:"labels,omitempty" doc:"Labels that a node must have to run it, all of them; at most 5"`
 	Payload  json.RawMessage `json:"payload,omitempty" doc:"JSON that the target gets"`
@@ -128,7 +129,7 @@ func (t Task) Written(team string) TaskSpec {
 			AwaitSeconds: orNone(p.AwaitSeconds), HeartbeatSeconds: orNone(p.HeartbeatSeconds),
 			Retry: &RetrySpec{Kind: p.Retry.Kind, Max: &p.Retry.Max, DelaysSeconds: p.Retry.DelaysSeconds, Unsafe: p.Retry.Unsafe},
 		},
-		Queue: t.Queue, Labels: t.Spec.Labels, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
+		Hooks: t.Spec.Hooks, Queue: t.Queue, Labels: t.Spec.Labels, Payload: t.Spec.Payload, Enabled: &enabled, Version: t.Version,
 	}
 }
 

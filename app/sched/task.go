@@ -51,6 +51,7 @@ type Spec struct {
 	// Labels that a node must have to run it, sorted.
 	Labels  []string        `json:"labels,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`
+	Hooks   *Hooks          `json:"hooks,omitempty"`
 }
 
 // TargetKind says how a target is called.

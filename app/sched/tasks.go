@@ -57,6 +57,8 @@ type taskStore interface {
 	// RunsCommands tells whether tasks of the team may run commands.
 	RunsCommands(ctx context.Context, team int64) (bool, error)
 	Brokers(ctx context.Context, team int64) ([]access.Broker, error)
+	// HookChannels are the channels that hooks of the team can name, by name.
+	HookChannels(ctx context.Context, team int64) ([]HookChannel, error)
 }
 
 // handover sends what a use case just committed.
@@ -129,11 +131,11 @@ func (s *Tasks) Create(ctx context.Context, by access.Actor, w TaskSpec) (Task, 
 	if calErr != nil && fault.KindOf(calErr) != fault.KindInvalid {
 		return Task{}, calErr
 	}
-	toErr := s.targetFor(ctx, team.ID, w.Target)
-	if toErr != nil && fault.KindOf(toErr) != fault.KindInvalid {
-		return Task{}, toErr
+	toBad, other := alongside(s.targetFor(ctx, team.ID, w.Target), s.hooksFor(ctx, team.ID, w.Hooks))
+	if other != nil {
+		return Task{}, other
 	}
-	if fields := slices.Concat(fault.Fields(err), fault.Fields(teamErr), fault.Fields(calErr), fault.Fields(toErr)); len(fields) > 0 {
+	if fields := slices.Concat(fault.Fields(err), fault.Fields(teamErr), fault.Fields(calErr), toBad); len(fields) > 0 {
 		return Task{}, fault.Invalid(fields...)
 	}
 	if err := cmp.Or(s.unsafeAllowed(by, team.ID, Task{}, t), shellAllowed(by, team.ID, Task{}, t)); err != nil {
@@ -145,6 +147,18 @@ func (s *Tasks) Create(ctx context.Context, by access.Actor, w TaskSpec) (Task, 
 		return Task{}, err
 	}
 	return s.store.CreateTask(ctx, t, w.Note, taskEntry(by, now, "task.create", Task{}, t, w.Note))
+}
+
+// alongside gives the broken fields of several looks; or the first error that
+// isn't about fields.
+func alongside(errs ...error) (bad []fault.FieldError, err error) {
+	for _, err := range errs {
+		if err != nil && fault.KindOf(err) != fault.KindInvalid {
+			return nil, err
+		}
+		bad = append(bad, fault.Fields(err)...)
+	}
+	return bad, nil
 }
 
 // teamFor finds the team that a new task goes to and checks the right in it.
@@ -241,9 +255,9 @@ func (s *Tasks) update(ctx context.Context, by access.Actor, read Task, w TaskSp
 	if calErr != nil && fault.KindOf(calErr) != fault.KindInvalid {
 		return Task{}, calErr
 	}
-	toErr := s.targetChange(ctx, read, w.Target)
-	if toErr != nil && fault.KindOf(toErr) != fault.KindInvalid {
-		return Task{}, toErr
+	toBad, err := alongside(s.targetChange(ctx, read, w.Target), s.hooksChange(ctx, read, w.Hooks))
+	if err != nil {
+		return Task{}, err
 	}
 	now := s.clock.Now()
 	t, _, err := s.store.ChangeTask(ctx, TaskChange{
@@ -253,7 +267,7 @@ func (s *Tasks) update(ctx context.Context, by access.Actor, read Task, w TaskSp
 				return Task{}, access.Entry{}, err
 			}
 			t, err := w.Resolve(old, s.defaults, now)
-			if fields := slices.Concat(fault.Fields(err), fault.Fields(calErr), fault.Fields(toErr)); len(fields) > 0 {
+			if fields := slices.Concat(fault.Fields(err), fault.Fields(calErr), toBad); len(fields) > 0 {
 				return Task{}, access.Entry{}, fault.Invalid(fields...)
 			}
 			t.Calendar = cal

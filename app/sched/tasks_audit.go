@@ -3,6 +3,7 @@ package sched
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 	"time"
 
 	"ax/app/access"
@@ -44,6 +45,7 @@ func flatTask(t Task) []access.Change {
 		{Field: "archived_at", New: stamp(t.ArchivedAt)},
 		{Field: "schedule", New: text(t.Spec.Schedule)}, {Field: "target", New: text(t.Spec.Target)},
 		{Field: "policy", New: text(t.Spec.Policy)}, {Field: "payload", New: string(t.Spec.Payload)},
+		{Field: "hooks", New: strings.TrimPrefix(text(t.Spec.Hooks), "null")},
 	}
 }
 

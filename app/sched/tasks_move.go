@@ -60,12 +60,16 @@ func (s *Tasks) Move(ctx context.Context, by access.Actor, code string, m TeamMo
 
 // targetOf refuses a team that may not call what the task calls.
 func (s *Tasks) targetOf(ctx context.Context, team int64, t Task) error {
-	err := s.targetFor(ctx, team, t.Written("").Target)
-	if fault.KindOf(err) != fault.KindInvalid {
+	w := t.Written("")
+	if w.Hooks != nil { // of channels, those of the other team are told nothing; the page says so
+		w.Hooks = &Hooks{Before: w.Hooks.Before}
+	}
+	found, err := alongside(s.targetFor(ctx, team, w.Target), s.hooksFor(ctx, team, w.Hooks))
+	if err != nil {
 		return err
 	}
 	var bad []fault.FieldError
-	for _, f := range fault.Fields(err) {
+	for _, f := range found {
 		bad = append(bad, fault.FieldError{Name: "team", Text: f.Text})
 	}
 	return fault.Invalid(bad...)

@@ -71,6 +71,7 @@ func (w TaskSpec) Resolve(old Task, d Defaults, now time.Time) (Task, error) {
 		Target:   bad.target(w.Target),
 		Labels:   bad.labels(w.Labels),
 		Payload:  bad.payload("payload", w.Payload),
+		Hooks:    bad.hooks(w.Hooks),
 	}
 	t.Spec.Policy = bad.policy(w.Policy, t.Spec.Schedule.Kind, d)
 	t.Spec.Policy.HostLimit = bad.hostLimit(w.Policy.HostLimit, t.Spec.Target)
