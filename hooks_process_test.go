@@ -103,7 +103,7 @@ func TestAHookThatIsNotReadySkipsFailsOrWaitsToBeCanceled(t *testing.T) {
 // Channels hear of ends by their hooks, each once, a restart in between.
 func TestAChannelHearsOfEachEndThatAHookNamesOnce(t *testing.T) {
 	t.Parallel()
-	a := newAx(t, plainAx.build(t))
+	a := newAx(t, failingAx.build(t, "-tags", "failpoint"))
 	var well atomic.Bool
 	target := asked(t, &well)
 	robot := robottest.Webhook(t, robottest.Options{Key: hookKey, Plain: true})
@@ -136,9 +136,12 @@ func TestAChannelHearsOfEachEndThatAHookNamesOnce(t *testing.T) {
 	require.Contains(t, got.Plain, "answered 503 Service Unavailable: the day is not closed yet")
 	require.True(t, strings.HasSuffix(strings.Join(got.Links, ""), "/instances/"+a.instance("tells")["id"].(string)), got.Links)
 	a.kill()
-	a.start()
+	a.start("AX_FAILPOINT=hooks.found:1=kill")
 	well.Store(true)
-	run("b2", map[string]int{"failed": 1, "succeeded": 1})
+	require.NoError(t, a.trigger("tells", "b2", nil))
+	a.dies() // with what it found untold
+	a.start()
+	a.settles("tells", map[string]int{"failed": 1, "succeeded": 1}, 30*time.Second)
 	run("b3", map[string]int{"failed": 1, "succeeded": 2})
 	heard("run.failure", "run.change")
 	require.Equal(t, "tells succeeded again", robot.Got()[1].Title)

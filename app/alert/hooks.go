@@ -68,10 +68,10 @@ func (e *Events) hooks(ctx context.Context, from, now time.Time) (all bool, err 
 				Kind: Ran, Message: m, State: Waiting, CreatedAt: now, DueAt: now,
 			}
 		}
-		if err := fail.At("events.found"); err != nil {
-			return false, err
-		}
 		if len(out) > 0 {
+			if err := fail.At("hooks.found"); err != nil {
+				return false, err
+			}
 			if err := e.o.Box.InsertDeliveries(ctx, out); err != nil {
 				return false, err
 			}

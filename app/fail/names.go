@@ -70,6 +70,7 @@ func Names() []string {
 		"alert.incident",  // C14 incident stored, its messages not · in a transaction: both or none
 		"alert.recorded",  // C14 incident and messages committed, nothing sent · the courier of any node sends them
 		"events.found",    // C14 what ended was read, no message of it made · the next turn, of any node, reads it again
+		"hooks.found",     // C14 what hooks are to tell was read, no message of it made · the next turn, of any node, reads it again
 		"deliver.taken",   // C15 a channel's messages taken, nothing sent · taken again once the lease is over
 		"deliver.sent",    // C15 a message sent, not noted · sent again with the same id, once
 		"deliver.settled", // C15 noted as sent, the carrier's hint not acknowledged · the hint finds nothing due
