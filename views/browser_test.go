@@ -119,6 +119,21 @@ func do(t *testing.T, ctx context.Context, what ...cd.Action[cd.Void]) {
 	require.NoError(t, cd.Do(ctx, what...))
 }
 
+// press clicks what the selector names once it was scrolled to and drawn there: a
+// click in the frame of a scroll is taken for what was under it before.
+func press(t *testing.T, ctx context.Context, selector string) {
+	t.Helper()
+	const scroll = `(() => {
+		document.querySelector(%q).scrollIntoView({block: 'center', behavior: 'instant'});
+		window.drawn = false;
+		requestAnimationFrame(() => requestAnimationFrame(() => { window.drawn = true; }));
+		return true;
+	})()`
+	is(t, ctx, fmt.Sprintf(scroll, selector))
+	is(t, ctx, "window.drawn")
+	do(t, ctx, cd.Click(cd.CSS(selector)))
+}
+
 func TestThePagesWorkInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a browser")

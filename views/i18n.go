@@ -84,7 +84,7 @@ func TranslateCount(lang, format string, n int64, args ...any) string {
 	}
 	forms, ok := plurals[format]
 	if ok && n == 1 {
-		if !strings.Contains(forms.One, "%d") { // "once"
+		if !strings.Contains(forms.One, "%d") && !strings.Contains(forms.One, "%[") { // "once"
 			all = args
 		}
 		return fill(lang, forms.One, all)

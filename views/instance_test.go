@@ -132,7 +132,7 @@ func TestBannersSayWhatOneMustKnow(t *testing.T) {
 		require.Len(t, got, 1, want)
 		require.Equal(t, want, got[0].strong)
 	}
-	got := InstancePage{View: viewOf(sched.Queued)}.banners(inGallery(t))
+	got := unservedPage(InstancePage{View: viewOf(sched.Queued)}, "").banners(inGallery(t))
 	require.Equal(t, "No node serves the queue default.", got[0].strong)
 	letter := InstancePage{View: endedView(), Letter: caseLetter()}.banners(inGallery(t))
 	require.Equal(t, "/dead-letters/9", letter[0].href)

@@ -17,14 +17,14 @@ func TestTheTaskFormShowsTheFieldsOfTheKindChosen(t *testing.T) {
 	const cron, every, zone = `document.getElementById('f-schedule-cron').offsetParent`, `document.getElementById('f-schedule-every-seconds').offsetParent`, `document.getElementById('f-schedule-timezone').offsetParent`
 	is(t, ctx, cron+` && !`+every+` && `+zone)
 	do(t, ctx, cd.SendKeys(cd.CSS("#f-schedule-cron"), "0 3 * * *"))
-	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=interval]`)))
+	press(t, ctx, `[name="schedule.kind"][value=interval]`)
 	is(t, ctx, `!`+cron+` && `+every)
-	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=manual]`)))
+	press(t, ctx, `[name="schedule.kind"][value=manual]`)
 	is(t, ctx, `!`+cron+` && !`+every+` && !`+zone)
 	is(t, ctx, `!document.querySelector('.only-unsafe').offsetParent`)
-	do(t, ctx, cd.Click(cd.CSS(`[name="policy.idempotent"][value=false]`)))
+	press(t, ctx, `[name="policy.idempotent"][value=false]`)
 	is(t, ctx, `document.querySelector('.only-unsafe').offsetParent`)
-	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=cron]`)))
+	press(t, ctx, `[name="schedule.kind"][value=cron]`)
 	is(t, ctx, cron+` && document.getElementById('f-schedule-cron').value === '0 3 * * *'`)
 }
 
@@ -39,10 +39,10 @@ func TestTheTaskFormShowsWhatAChoiceOfSlotsNeeds(t *testing.T) {
 	is(t, ctx, calendar+`.offsetParent && `+mode+` && `+most)
 	do(t, ctx, cd.Evaluate[cd.Void](calendar+`.value = '';0`))
 	is(t, ctx, `!`+mode)
-	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.misfire"][value=skip]`)))
+	press(t, ctx, `[name="schedule.misfire"][value=skip]`)
 	is(t, ctx, `!`+most)
-	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.kind"][value=interval]`)))
+	press(t, ctx, `[name="schedule.kind"][value=interval]`)
 	is(t, ctx, calendar+`.offsetParent`)
-	do(t, ctx, cd.Click(cd.CSS(`[name="schedule.fixed_delay"][value=true]`)))
+	press(t, ctx, `[name="schedule.fixed_delay"][value=true]`)
 	is(t, ctx, `!`+calendar+`.offsetParent`)
 }
