@@ -48,7 +48,8 @@ func TestAKillAtEachPlaceLosesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			place, _, _ := cut(name)
 			eachCarrier(t, bin, func(t *testing.T, a *ax) {
-				s := newSink(t, nil)
+				// A target at once could have answered before the place is reached.
+				s := newSink(t, func(sinkCall, http.ResponseWriter) { time.Sleep(200 * time.Millisecond) })
 				a.prepare()
 				a.start("AX_FAILPOINT=" + place)
 				a.task("crash", s.URL, func(w map[string]any) {

@@ -101,7 +101,7 @@ func TestATaskOfEachKindInABrowser(t *testing.T) {
 	k.make("kind.http", map[string]string{"target.kind": "http", "target.url": newSink(t, nil).URL})
 	k.make("kind.receipt", map[string]string{"target.kind": "http", "target.url": reporter(t).URL})
 	k.make("kind.command", map[string]string{"target.kind": "shell", "target.command": script, "payload": `{"day":7}`})
-	require.Contains(t, k.eval("document.querySelector('[data-test=output]').innerText"), `{"day":7}`)
+	require.Contains(t, k.eval("document.querySelector('[data-test=log]').innerText"), `{"day":7}`)
 
 	a.executor("payments", "billing")
 	k.make("kind.executor", map[string]string{"target.kind": "http", "target.executor": "billing/close-day", "target.route": "least_busy"})

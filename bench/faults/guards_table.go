@@ -71,7 +71,7 @@ func guardsOfClaims() []guard {
 			edits: []edit{{"app/sched/claim.go", "case v.NodeGone:", "case false:"}},
 			runs:  []string{"F03/claim"}, signs: []string{"F03/claim"}},
 		{name: "claim: limit", purpose: "no more than max_concurrent at once",
-			edits: []edit{{"app/sched/claim.go", "if p.MaxConcurrent > 0 {", "if false {"}},
+			edits: []edit{{"app/sched/claim.go", "if p.MaxConcurrent <= 0 {", "if true {"}},
 			runs:  []string{"F39/slow"}, signs: []string{"I10", "I17d"}},
 		{name: "claim: gate lock", purpose: "two claims of one task count one after the other",
 			edits: []edit{{"db/claim_batch.go", "lock(b.taskIDs((*claimTask).limited), b.d.dialect.forUpdate)", "lock(b.taskIDs((*claimTask).limited), \"\")"}},
