@@ -46,7 +46,7 @@ func TestOutputTellsItsSourceAndKeepsTheOrderOfEach(t *testing.T) {
 	require.Equal(t, "one\ntwo halves of it\n", out)
 	require.Equal(t, "bad\nworse\nthird bad\n", errs)
 	require.Equal(t, "one\n\x0ebad\nworse\nthird bad\n\x0ftwo halves of it\n", strings.ReplaceAll(store.all(), "worse\n\x0e", "worse\n"), "a line is not cut by the other source")
-	require.Equal(t, "exit code 3: two halves of it", r.Error)
+	require.Equal(t, "exit code 3: third bad", r.Error, "of standard error, whoever spoke last")
 	require.NotContains(t, r.Response, "\x0e")
 }
 

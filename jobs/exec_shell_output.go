@@ -300,15 +300,20 @@ func (o *output) size() int64 {
 // excerpt is the end of what was printed, as it stands with the attempt.
 func (o *output) excerpt() string {
 	o.mu.Lock()
-	raw := o.ends
-	cut := o.total > int64(len(raw))
+	raw, cut := o.ends, o.total > int64(len(o.ends))
 	o.mu.Unlock()
+	return o.endOf(raw, sched.OutMark, cut)
+}
+
+// endOf is an end of what was printed, which begins in a source: readable, by
+// whole lines where it is cut.
+func (o *output) endOf(raw []byte, from byte, cut bool) string {
 	text := strings.Map(func(r rune) rune {
 		if strings.ContainsRune(marks, r) {
 			return -1
 		}
 		return r
-	}, o.text(raw, sched.OutMark))
+	}, o.text(raw, from))
 	if len(text) > keptExcerpt {
 		cut, text = true, text[len(text)-keptExcerpt:]
 	}
@@ -321,9 +326,26 @@ func (o *output) excerpt() string {
 	return text
 }
 
-// last is the last line that says something.
+// last is the last line that says something: of standard error, or of all that
+// was printed when that was silent. Which source spoke last is chance.
 func (o *output) last() string {
-	lines := strings.Split(o.excerpt(), "\n")
+	o.mu.Lock()
+	raw, cut := o.ends, o.total > int64(len(o.ends))
+	o.mu.Unlock()
+	var errs []byte
+	eachRun(raw, sched.OutMark, func(mark byte, run []byte) {
+		if mark == sched.ErrMark {
+			errs = append(errs, run...)
+		}
+	})
+	if line := lastLine(o.endOf(errs, sched.ErrMark, cut)); line != "" {
+		return line
+	}
+	return lastLine(o.endOf(raw, sched.OutMark, cut))
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if line := strings.TrimSpace(lines[i]); line != "" {
 			return line
